@@ -1,0 +1,1 @@
+//! schedrig-agent: the one privileged program, on every test machine.

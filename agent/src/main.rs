@@ -1,0 +1,2 @@
+//! schedrig-agent.
+fn main() {}

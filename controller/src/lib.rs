@@ -1,0 +1,1 @@
+//! schedrig: command line, fleet, store, reports.

@@ -1,0 +1,2 @@
+//! schedrig.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Playbooks: YAML text to a resolved value, errors with line and column.

@@ -1,0 +1,1 @@
+//! Kernel text to values: schedstat, cpu.stat, pressure, /proc/PID/sched and the rest.

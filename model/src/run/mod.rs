@@ -1,0 +1,1 @@
+//! State machines of a run: `step(Input) -> Vec<Effect>`, no IO.

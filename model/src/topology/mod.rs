@@ -1,0 +1,7 @@
+//! The shape of a machine: packages, dies, NUMA nodes, caches, cores, CPUs.
+
+mod tree;
+
+pub use tree::{
+    Cache, Core, Cpu, CpuKind, Die, Distances, NumaNode, Package, Topology, TopologyOrigin,
+};

@@ -1,0 +1,202 @@
+//! The values a machine's topology is made of. Every level lists the CPUs it spans, by kernel
+//! number, so that levels need not nest: a NUMA node may be smaller or larger than a package.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cpuset::CpuSet;
+use crate::id::{CpuId, NodeId};
+
+/// Where a topology was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TopologyOrigin {
+    /// The machine the agent runs on.
+    ThisMachine,
+    /// A saved hwloc XML file.
+    Xml,
+    /// A synthetic description, such as `pack:2 l3:4 core:4 pu:2`.
+    Synthetic,
+    /// A machine file of the simulator.
+    Description,
+}
+
+/// The shape of a machine. Only online CPUs are in `cpus`; `allowed` are those this process may use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Topology {
+    /// Where it was read.
+    pub origin: TopologyOrigin,
+    /// The CPU's model name, where a CPU says it.
+    pub cpu_model: Option<String>,
+    /// `GenuineIntel`, `AuthenticAMD`, `HygonGenuine`, ...
+    pub cpu_vendor: Option<String>,
+    /// Packages (sockets), in ascending order of their first CPU. Empty where unknown.
+    pub packages: Vec<Package>,
+    /// Dies, where the hardware says them.
+    pub dies: Vec<Die>,
+    /// NUMA nodes by kernel number, those without CPUs (memory only) included.
+    pub nodes: Vec<NumaNode>,
+    /// Distances between NUMA nodes, where known.
+    pub distances: Option<Distances>,
+    /// Every cache of level 1 (data), 2, 3 and 4, in order of level, then first CPU.
+    pub caches: Vec<Cache>,
+    /// Cores, in order of their first CPU.
+    pub cores: Vec<Core>,
+    /// CPUs (hwloc PUs), by kernel number.
+    pub cpus: Vec<Cpu>,
+    /// CPUs that this process may use.
+    pub allowed: CpuSet,
+    /// Kinds of CPUs on hybrid machines, least efficient last; empty where all are alike.
+    pub cpu_kinds: Vec<CpuKind>,
+    /// What is odd about this topology, in words for the reader.
+    pub findings: Vec<String>,
+}
+
+/// A package (socket).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Package {
+    /// The number the hardware gives; `None` where it gives none (-1 on some Arm boards).
+    pub os_index: Option<u32>,
+    /// Its CPUs.
+    pub cpus: CpuSet,
+}
+
+/// A die within a package.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Die {
+    /// The number the hardware gives.
+    pub os_index: Option<u32>,
+    /// Its CPUs.
+    pub cpus: CpuSet,
+}
+
+/// A NUMA node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NumaNode {
+    /// The kernel's number.
+    pub id: NodeId,
+    /// Its CPUs: empty for a node of memory alone.
+    pub cpus: CpuSet,
+    /// Local memory in bytes: `Some(0)` for a node of CPUs alone, `None` where unknown.
+    pub memory_bytes: Option<u64>,
+}
+
+/// The distance table of the NUMA nodes, as the firmware states it: 10 is local.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Distances {
+    /// Which node each row and column stands for.
+    pub nodes: Vec<NodeId>,
+    /// Row by row; `nodes.len()` squared.
+    pub values: Vec<u32>,
+}
+
+impl Distances {
+    /// The distance from one node to another.
+    pub fn between(&self, from: NodeId, to: NodeId) -> Option<u32> {
+        let at = |n| self.nodes.iter().position(|&m| m == n);
+        self.values
+            .get(at(from)? * self.nodes.len() + at(to)?)
+            .copied()
+    }
+}
+
+/// A data or unified cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cache {
+    /// 1, 2, 3 or 4.
+    pub level: u8,
+    /// In bytes; `None` where the machine does not say. Never 0.
+    pub size_bytes: Option<u64>,
+    /// The CPUs that share it.
+    pub cpus: CpuSet,
+}
+
+/// A core.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Core {
+    /// The number the hardware gives: unique within a package at best.
+    pub os_index: Option<u32>,
+    /// Its CPUs (SMT threads).
+    pub cpus: CpuSet,
+}
+
+/// A CPU (hwloc PU).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// The kernel's number.
+    pub id: CpuId,
+}
+
+/// One kind of CPU of a hybrid machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuKind {
+    /// 0 is the most power-saving; `None` where unknown.
+    pub efficiency: Option<u32>,
+    /// Its CPUs.
+    pub cpus: CpuSet,
+}
+
+impl Topology {
+    /// All online CPUs.
+    pub fn online(&self) -> CpuSet {
+        self.cpus.iter().map(|c| c.id).collect()
+    }
+
+    /// The last-level caches: for each CPU the largest data or unified cache of the highest level
+    /// that holds it. CPUs without any cache of level 2 or more form no group.
+    pub fn llcs(&self) -> Vec<&Cache> {
+        let mut seen = CpuSet::new();
+        let mut found: Vec<&Cache> = Vec::new();
+        let mut by_level: Vec<&Cache> = self
+            .caches
+            .iter()
+            .filter(|c| (2..=3).contains(&c.level))
+            .collect();
+        by_level.sort_by_key(|c| (std::cmp::Reverse(c.level), c.cpus.first()));
+        for cache in by_level {
+            if !cache.cpus.intersects(&seen) && !cache.cpus.is_empty() {
+                seen = seen.union(&cache.cpus);
+                found.push(cache);
+            }
+        }
+        found.sort_by_key(|c| c.cpus.first());
+        found
+    }
+
+    /// Groups of cores that share an L2 but not the whole LLC (the kernel's cluster level). Empty
+    /// where every L2 belongs to one core, or the L2 is the last level.
+    pub fn clusters(&self) -> Vec<&Cache> {
+        let llcs = self.llcs();
+        let is_cluster = |c: &&Cache| {
+            let one_core = self.cores.iter().any(|core| c.cpus.is_subset(&core.cpus));
+            let is_llc = llcs.iter().any(|l| l.cpus == c.cpus);
+            c.level == 2 && !one_core && !is_llc
+        };
+        self.caches.iter().filter(is_cluster).collect()
+    }
+
+    /// Nodes that have CPUs.
+    pub fn nodes_with_cpus(&self) -> impl Iterator<Item = &NumaNode> {
+        self.nodes.iter().filter(|n| !n.cpus.is_empty())
+    }
+
+    /// The core a CPU belongs to.
+    pub fn core_of(&self, cpu: CpuId) -> Option<&Core> {
+        self.cores.iter().find(|c| c.cpus.contains(cpu))
+    }
+
+    /// Threads of the widest core: 1 where there is no SMT.
+    pub fn smt_width(&self) -> usize {
+        self.cores.iter().map(|c| c.cpus.len()).max().unwrap_or(1)
+    }
+
+    /// The sum of the last-level caches that serve any of `cpus`, in bytes; `None` where a size is
+    /// unknown or no cache is known.
+    pub fn llc_bytes_of(&self, cpus: &CpuSet) -> Option<u64> {
+        let llcs = self.llcs();
+        let used: Vec<_> = llcs.iter().filter(|l| l.cpus.intersects(cpus)).collect();
+        if used.is_empty() {
+            return None;
+        }
+        used.iter().map(|l| l.size_bytes).sum()
+    }
+}

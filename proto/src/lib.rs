@@ -1,0 +1,1 @@
+//! The wire: schedrig.v1 and its conversions to and from the model.

@@ -1,0 +1,1 @@
+//! A deterministic discrete-event model of the Linux scheduler.

@@ -1,0 +1,2 @@
+//! Rules as tests.
+fn main() {}
