@@ -165,8 +165,15 @@ pub struct InstanceRecord {
     pub files: BTreeMap<String, String>,
     /// Whether output was dropped in the middle.
     pub truncated: bool,
-    /// What it means: derived, kept so that a reader need not parse again.
-    pub outcome: Outcome,
+    /// What it means: derived from the rest by [`crate::record::interpret`]; `None` before that.
+    pub outcome: Option<Outcome>,
+    /// From the program's start to its end, nanoseconds.
+    pub elapsed_ns: Option<u64>,
+    /// Processes that were still alive when the program ended, and were ended.
+    pub left_over: u32,
+    /// `/proc/PID/schedstat` of the program's first process at its end: ns on a CPU, ns waiting,
+    /// times it was put on one.
+    pub schedstat: Option<String>,
     /// User and system time of it and its children, in microseconds.
     pub user_us: Option<u64>,
     /// See `user_us`.
