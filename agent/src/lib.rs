@@ -1,1 +1,3 @@
 //! schedrig-agent: the one privileged program, on every test machine.
+
+pub mod builtin;

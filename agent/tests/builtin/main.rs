@@ -1,0 +1,4 @@
+//! The builtin workloads through the built program: their output, their end, what they leave.
+
+mod hackbench;
+mod process;
