@@ -3,5 +3,6 @@
 mod tree;
 
 pub use tree::{
-    Cache, Core, Cpu, CpuKind, Die, Distances, NumaNode, Package, Topology, TopologyOrigin,
+    Cache, Core, Cpu, CpuKind, Die, Distances, Group, NumaNode, Package, PartialLevel, Topology,
+    TopologyOrigin,
 };

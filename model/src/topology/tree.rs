@@ -45,6 +45,15 @@ pub struct Topology {
     pub cpus: Vec<Cpu>,
     /// CPUs that this process may use.
     pub allowed: CpuSet,
+    /// CPUs the machine has, those offline or forbidden to this process included; empty: unknown.
+    #[serde(default)]
+    pub present: CpuSet,
+    /// Groups that the firmware or the kernel states between the levels above: Arm clusters, boards.
+    #[serde(default)]
+    pub groups: Vec<Group>,
+    /// Levels of which some CPUs are offline or forbidden to this process.
+    #[serde(default)]
+    pub partial: Vec<PartialLevel>,
     /// Kinds of CPUs on hybrid machines, least efficient last; empty where all are alike.
     pub cpu_kinds: Vec<CpuKind>,
     /// What is odd about this topology, in words for the reader.
@@ -126,6 +135,26 @@ pub struct Cpu {
     pub id: CpuId,
 }
 
+/// CPUs that belong together in a way no other level says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// What it is, where that is said: `Cluster`, `Book`, ...
+    pub kind: Option<String>,
+    /// Its CPUs.
+    pub cpus: CpuSet,
+}
+
+/// A level of which only some CPUs can be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartialLevel {
+    /// `L3 #1`, `core 4`, `package 0`: the number counts objects of that level.
+    pub name: String,
+    /// CPUs that can be used.
+    pub usable: CpuSet,
+    /// CPUs it has in all.
+    pub all: CpuSet,
+}
+
 /// One kind of CPU of a hybrid machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuKind {
@@ -136,6 +165,28 @@ pub struct CpuKind {
 }
 
 impl Topology {
+    /// A topology of which nothing is known yet.
+    pub fn unknown(origin: TopologyOrigin) -> Self {
+        Topology {
+            origin,
+            cpu_model: None,
+            cpu_vendor: None,
+            packages: Vec::new(),
+            dies: Vec::new(),
+            nodes: Vec::new(),
+            distances: None,
+            caches: Vec::new(),
+            cores: Vec::new(),
+            cpus: Vec::new(),
+            allowed: CpuSet::new(),
+            present: CpuSet::new(),
+            groups: Vec::new(),
+            partial: Vec::new(),
+            cpu_kinds: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
     /// All online CPUs.
     pub fn online(&self) -> CpuSet {
         self.cpus.iter().map(|c| c.id).collect()
@@ -162,16 +213,24 @@ impl Topology {
         found
     }
 
-    /// Groups of cores that share an L2 but not the whole LLC (the kernel's cluster level). Empty
-    /// where every L2 belongs to one core, or the L2 is the last level.
-    pub fn clusters(&self) -> Vec<&Cache> {
+    /// Groups of cores below the LLC (the kernel's cluster level): cores that share an L2, or that
+    /// the firmware groups, but not the whole LLC. Empty where there is no such level.
+    pub fn clusters(&self) -> Vec<&CpuSet> {
         let llcs = self.llcs();
-        let is_cluster = |c: &&Cache| {
-            let one_core = self.cores.iter().any(|core| c.cpus.is_subset(&core.cpus));
-            let is_llc = llcs.iter().any(|l| l.cpus == c.cpus);
-            c.level == 2 && !one_core && !is_llc
-        };
-        self.caches.iter().filter(is_cluster).collect()
+        let shared = self.caches.iter().filter(|c| c.level == 2);
+        let stated = self.groups.iter().map(|g| &g.cpus);
+        let mut found: Vec<&CpuSet> = Vec::new();
+        for set in shared.map(|c| &c.cpus).chain(stated) {
+            let one_core = self.cores.iter().any(|core| set.is_subset(&core.cpus));
+            let below_llc = llcs
+                .iter()
+                .any(|l| set.is_subset(&l.cpus) && *set != l.cpus);
+            if !one_core && below_llc && !found.iter().any(|f| f.intersects(set)) {
+                found.push(set);
+            }
+        }
+        found.sort_by_key(|set| set.first());
+        found
     }
 
     /// Nodes that have CPUs.
