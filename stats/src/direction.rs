@@ -25,3 +25,27 @@ impl Direction {
         }
     }
 }
+
+impl Direction {
+    /// `delta` (new minus base, in any unit) signed so that positive is an improvement; `None` where
+    /// nobody said which way is better.
+    pub fn improvement(self, delta: f64) -> Option<f64> {
+        match self {
+            Direction::LowerIsBetter => Some(-delta),
+            Direction::HigherIsBetter => Some(delta),
+            Direction::Unknown => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drop_is_a_gain_only_where_lower_is_better() {
+        assert_eq!(Direction::LowerIsBetter.improvement(-3.0), Some(3.0));
+        assert_eq!(Direction::HigherIsBetter.improvement(-3.0), Some(-3.0));
+        assert_eq!(Direction::Unknown.improvement(-3.0), None);
+    }
+}
