@@ -192,6 +192,13 @@ impl Topology {
         self.cpus.iter().map(|c| c.id).collect()
     }
 
+    /// The CPUs a workload may use: the allowed ones that are online, or all where none is stated.
+    pub fn usable(&self) -> CpuSet {
+        let online = self.online();
+        let usable = self.allowed.intersection(&online);
+        if usable.is_empty() { online } else { usable }
+    }
+
     /// The last-level caches: for each CPU the largest data or unified cache of the highest level
     /// that holds it. CPUs without any cache of level 2 or more form no group.
     pub fn llcs(&self) -> Vec<&Cache> {

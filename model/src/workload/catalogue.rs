@@ -3,7 +3,7 @@
 use crate::topology::Topology;
 use crate::workload::{
     Captured, Command, Implementation, Limits, Outcome, ParamError, Params, PreflightFinding,
-    WorkloadDef, hackbench,
+    WorkloadDef, hackbench, schbench, stream,
 };
 
 /// A workload of the catalogue.
@@ -11,12 +11,36 @@ use crate::workload::{
 pub enum Workload {
     /// Groups of senders and receivers over pipes or sockets.
     Hackbench,
+    /// Wake-up and request latencies of message and worker threads.
+    Schbench,
+    /// Memory bandwidth.
+    Stream,
 }
 
 /// Every workload, in the order of the documentation.
-pub const ALL: &[Workload] = &[Workload::Hackbench];
+pub const ALL: &[Workload] = &[Workload::Hackbench, Workload::Schbench, Workload::Stream];
+
+type CommandFn = fn(&Params, Implementation, &Topology) -> Result<(Command, Params), ParamError>;
+type PreflightFn = fn(&Params, Implementation, u32, &Topology, &Limits) -> Vec<PreflightFinding>;
+
+/// What a workload's module provides.
+pub(super) struct Entry {
+    pub(super) def: &'static WorkloadDef,
+    pub(super) command: CommandFn,
+    pub(super) preflight: PreflightFn,
+    pub(super) parse: fn(&Params, &Captured<'_>) -> Outcome,
+    pub(super) duration_ms: fn(&Params) -> Option<u64>,
+}
 
 impl Workload {
+    fn entry(self) -> &'static Entry {
+        match self {
+            Workload::Hackbench => &hackbench::ENTRY,
+            Workload::Schbench => &schbench::ENTRY,
+            Workload::Stream => &stream::ENTRY,
+        }
+    }
+
     /// The workload a playbook calls `name`.
     pub fn by_name(name: &str) -> Option<Self> {
         ALL.iter().copied().find(|w| w.def().name == name)
@@ -24,25 +48,33 @@ impl Workload {
 
     /// What the catalogue states about it.
     pub fn def(self) -> &'static WorkloadDef {
-        match self {
-            Workload::Hackbench => &hackbench::DEF,
-        }
+        self.entry().def
     }
 
     /// The command for these parameters on this machine. Parameters that were left out are
     /// filled in and returned, so that the record has what was really asked.
     ///
     /// # Errors
-    /// Unknown, missing, conflicting parameters; values out of range.
+    /// Unknown, missing, conflicting parameters; values out of range; an implementation that there
+    /// is not.
     pub fn command(
         self,
         params: &Params,
         implementation: Implementation,
         machine: &Topology,
     ) -> Result<(Command, Params), ParamError> {
-        match self {
-            Workload::Hackbench => hackbench::command(params, implementation, machine),
+        let entry = self.entry();
+        if !entry.def.implementations.contains(&implementation) {
+            let there = match implementation {
+                Implementation::Tool => "there is no tool, only `impl: builtin`",
+                Implementation::Builtin => "there is no builtin, only `impl: tool`",
+            };
+            return Err(ParamError::Conflict {
+                workload: entry.def.name,
+                text: there.to_owned(),
+            });
         }
+        (entry.command)(params, implementation, machine)
     }
 
     /// What `instances` concurrent copies with these (resolved) parameters need of the machine.
@@ -54,26 +86,24 @@ impl Workload {
         machine: &Topology,
         limits: &Limits,
     ) -> Vec<PreflightFinding> {
-        match self {
-            Workload::Hackbench => {
-                hackbench::preflight(params, implementation, instances, machine, limits)
-            }
-        }
+        (self.entry().preflight)(params, implementation, instances, machine, limits)
     }
 
     /// What an output means. `params` are the resolved ones where known: saved outputs are read
     /// with empty ones.
     pub fn parse(self, params: &Params, output: &Captured<'_>) -> Outcome {
-        match self {
-            Workload::Hackbench => hackbench::parse(params, output),
+        let mut outcome = (self.entry().parse)(params, output);
+        if let (true, Outcome::Ok(parsed)) = (output.truncated, &mut outcome) {
+            parsed
+                .warnings
+                .push("output was dropped in the middle: some runs or rows may be missing".into());
         }
+        outcome
     }
 
     /// How long the command will take, in milliseconds, where the parameters say it (`seconds:`);
     /// `None` where only experience can tell.
     pub fn duration_ms(self, params: &Params) -> Option<u64> {
-        match self {
-            Workload::Hackbench => hackbench::duration_ms(params),
-        }
+        (self.entry().duration_ms)(params)
     }
 }

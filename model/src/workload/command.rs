@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::workload::Implementation;
+
 /// What is executed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,6 +30,28 @@ pub struct Command {
     pub result_files: Vec<String>,
     /// A server that has to listen before the command starts.
     pub server: Option<ServerCommand>,
+}
+
+impl Command {
+    /// A command that runs alone: `program` is the tool's name, or the builtin that stands for it.
+    pub(super) fn of(program: &str, implementation: Implementation, args: Vec<String>) -> Self {
+        Command {
+            program: Program::of(program, implementation),
+            args,
+            env: BTreeMap::new(),
+            result_files: Vec::new(),
+            server: None,
+        }
+    }
+}
+
+impl Program {
+    pub(super) fn of(name: &str, implementation: Implementation) -> Self {
+        match implementation {
+            Implementation::Tool => Program::Tool(name.to_owned()),
+            Implementation::Builtin => Program::Builtin(name.to_owned()),
+        }
+    }
 }
 
 /// A server a command talks to; started before it, ended after it.

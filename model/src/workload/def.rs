@@ -24,6 +24,15 @@ pub struct WorkloadDef {
     pub simulated: &'static str,
 }
 
+impl WorkloadDef {
+    /// The metric `name` is of: what stands after the last `/`. Before it are qualifiers where an
+    /// output has several values of one metric: `futex/bogo-ops-rate`, `copies=8/score`.
+    pub fn metric(&self, name: &str) -> Option<&MetricDef> {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        self.metrics.iter().find(|m| m.name == last)
+    }
+}
+
 /// A program and where it comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolDef {
@@ -59,6 +68,41 @@ pub struct ParamDef {
     pub unit: &'static str,
     /// What it does.
     pub doc: &'static str,
+}
+
+impl ParamDef {
+    /// A parameter without a unit.
+    pub(super) const fn new(
+        name: &'static str,
+        kind: ParamKind,
+        default: Option<&'static str>,
+        doc: &'static str,
+    ) -> Self {
+        ParamDef {
+            name,
+            kind,
+            default,
+            unit: "",
+            doc,
+        }
+    }
+
+    /// A whole number of `min` or more.
+    pub(super) const fn count(
+        name: &'static str,
+        min: i64,
+        default: Option<&'static str>,
+        doc: &'static str,
+    ) -> Self {
+        let max = 1_000_000_000_000;
+        Self::new(name, ParamKind::Count { min, max }, default, doc)
+    }
+
+    /// The same with a unit.
+    pub(super) const fn in_unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
+    }
 }
 
 /// What values a parameter takes.
@@ -121,4 +165,64 @@ pub struct MetricDef {
     pub primary: bool,
     /// What it means.
     pub doc: &'static str,
+}
+
+impl MetricDef {
+    /// A time, latency or cost: instances are averaged.
+    pub(super) const fn lower(name: &'static str, unit: &'static str, doc: &'static str) -> Self {
+        MetricDef {
+            name,
+            unit,
+            direction: Direction::LowerIsBetter,
+            aggregate: Aggregate::Mean,
+            resolution: None,
+            primary: false,
+            doc,
+        }
+    }
+
+    /// A rate or throughput: instances add up.
+    pub(super) const fn higher(name: &'static str, unit: &'static str, doc: &'static str) -> Self {
+        MetricDef {
+            name,
+            unit,
+            direction: Direction::HigherIsBetter,
+            aggregate: Aggregate::Sum,
+            resolution: None,
+            primary: false,
+            doc,
+        }
+    }
+
+    /// A number of which nobody says whether more is better: instances add up.
+    #[expect(dead_code, reason = "the next workloads use it")]
+    pub(super) const fn counted(name: &'static str, unit: &'static str, doc: &'static str) -> Self {
+        MetricDef {
+            name,
+            unit,
+            direction: Direction::Unknown,
+            aggregate: Aggregate::Sum,
+            resolution: None,
+            primary: false,
+            doc,
+        }
+    }
+
+    /// Shown without being asked.
+    pub(super) const fn primary(mut self) -> Self {
+        self.primary = true;
+        self
+    }
+
+    /// Instances become one value this way.
+    pub(super) const fn over(mut self, aggregate: Aggregate) -> Self {
+        self.aggregate = aggregate;
+        self
+    }
+
+    /// The tool prints it in steps of this size.
+    pub(super) const fn step(mut self, resolution: f64) -> Self {
+        self.resolution = Some(resolution);
+        self
+    }
 }

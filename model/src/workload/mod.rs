@@ -4,11 +4,27 @@ mod catalogue;
 mod command;
 mod def;
 pub mod hackbench;
+mod identity;
+mod instances;
 mod outcome;
 mod params;
+mod preflight;
+mod resolve;
+mod runs;
+mod saved;
+pub mod schbench;
+pub mod stream;
+#[cfg(test)]
+mod test_machine;
+mod text;
+mod verdict;
 
 pub use catalogue::{ALL, Workload};
 pub use command::{Command, Limits, PreflightFinding, Program, ServerCommand};
 pub use def::{Aggregate, Implementation, MetricDef, ParamDef, ParamKind, ToolDef, WorkloadDef};
+pub use identity::{CellIdentity, comparable};
+pub use instances::aggregate;
 pub use outcome::{Captured, ExitState, Failure, Measurement, Outcome, Parsed};
 pub use params::{ParamError, ParamValue, Params};
+pub use resolve::size_bytes;
+pub use saved::{outcome_json, read_saved};
