@@ -4,7 +4,11 @@
 //! `SCHEDRIG_BLESS=1 cargo test -p schedrig-model --test workload_fixtures` writes the expected files;
 //! read each beside the raw text before you commit it.
 
-#![expect(clippy::disallowed_methods, reason = "this test reads fixture files")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "this test reads fixture files"
+)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -138,7 +142,7 @@ fn check(fixture: &Fixture, folder: &str) -> Option<String> {
         return Some(format!("{folder}/{}: no expected file", fixture.name));
     };
     let expected: Value = serde_json::from_str(&text).unwrap();
-    (expected != found).then(|| {
+    (!same(&expected, &found)).then(|| {
         format!(
             "{folder}/{}:\n  expected {expected}\n  found    {found}",
             fixture.name
@@ -168,6 +172,23 @@ fn every_shared_fixture_means_what_its_expected_file_says() {
     }
     println!("{checked} fixtures");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Equal, but for the last bits that a number loses when it is read from JSON.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len() && x.iter().all(|(k, v)| y.get(k).is_some_and(|w| same(v, w)))
+        }
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(v, w)| same(v, w))
+        }
+        (Value::Number(x), Value::Number(y)) => match (x.as_f64(), y.as_f64()) {
+            (Some(x), Some(y)) => (x - y).abs() <= 1e-12 * x.abs().max(y.abs()),
+            _ => x == y,
+        },
+        _ => a == b,
+    }
 }
 
 fn dead_expected_files(folder: &str, known: &[String]) -> Vec<String> {

@@ -56,6 +56,9 @@ pub(super) fn with_l3(sizes: &[Option<u64>]) -> Topology {
             })
             .collect(),
         allowed: cpus.iter().map(|c| c.id).collect(),
+        present: cpus.iter().map(|c| c.id).collect(),
+        groups: Vec::new(),
+        partial: Vec::new(),
         cpus,
         cpu_kinds: Vec::new(),
         findings: Vec::new(),
