@@ -1,1 +1,10 @@
 //! A deterministic discrete-event model of the Linux scheduler.
+
+pub mod cpu;
+pub mod kernel;
+pub mod machine;
+pub mod mask;
+mod numbers;
+pub mod sourced;
+
+pub use numbers::NumberError;
