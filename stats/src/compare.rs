@@ -14,7 +14,7 @@ use crate::verdict::{Doubt, Finding, Verdict, judge};
 use crate::warning::{FACTOR_FROM, IMPLAUSIBLE_GAIN_PCT, Warning, add};
 
 /// How verdicts are reached.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Criteria {
     /// What is assumed of the values.
     pub assume: Assumption,

@@ -67,7 +67,41 @@ const KNOWN: &[(&str, Dimension, f64)] = &[
     ("MWIPS", Dimension::Score, 1.0),
 ];
 
+/// Units of one quantity that a table may choose from, the smallest first.
+const FAMILIES: &[&[&str]] = &[
+    &["ns", "us", "ms", "s"],
+    &["ns/op", "us/op"],
+    &["B/s", "kB/s", "MB/s", "GB/s"],
+    &["KiB/s", "MiB/s"],
+    &["B", "KiB", "MiB", "GiB"],
+];
+
 impl Unit {
+    /// The unit to print a row in whose least value other than zero is `smallest` of this unit: this
+    /// one, unless the value would be below 0.01 of it (1.46 us is never 0.00 ms) or above 100000.
+    pub fn for_row(&self, smallest: f64) -> Unit {
+        let family = FAMILIES.iter().find(|f| f.contains(&self.symbol()));
+        if !(0.01..=100_000.0).contains(&smallest.abs()) && smallest != 0.0 {
+            for symbol in family.iter().flat_map(|f| f.iter().rev()) {
+                let unit = Unit::new(symbol);
+                if self
+                    .convert(smallest.abs(), &unit)
+                    .is_some_and(|v| v >= 1.0)
+                {
+                    return unit;
+                }
+            }
+            // Below one of the smallest unit there is: that one.
+            if let Some(least) = family
+                .and_then(|f| f.first())
+                .filter(|_| smallest.abs() < 1.0)
+            {
+                return Unit::new(least);
+            }
+        }
+        self.clone()
+    }
+
     /// The unit written `symbol`. A symbol that is not in the table is kept as it stands; values in
     /// it compare only with values in the very same unit.
     pub fn new(symbol: &str) -> Self {
@@ -134,6 +168,20 @@ mod tests {
         let ms = us.convert(1460.0, &Unit::new("ms")).unwrap();
         assert!((ms - 1.46).abs() < 1e-12);
         assert_eq!(us.convert(1.0, &Unit::new("B")), None);
+    }
+
+    /// Case H9.
+    #[test]
+    fn a_row_is_printed_in_a_unit_that_shows_its_least_value() {
+        let pick = |symbol: &str, v: f64| Unit::new(symbol).for_row(v).symbol().to_owned();
+        assert_eq!(pick("ms", 0.001_46), "us");
+        assert_eq!(pick("s", 0.262), "s");
+        assert_eq!(pick("s", 0.000_001_46), "us");
+        assert_eq!(pick("us", 2844.0), "us");
+        assert_eq!(pick("ns", 3_000_000.0), "ms");
+        assert_eq!(pick("ns", 0.001), "ns");
+        assert_eq!(pick("ops/s", 0.001), "ops/s");
+        assert_eq!(pick("B/s", 0.0), "B/s");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::power;
 
 /// What a comparison says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "verdict")]
+#[serde(rename_all = "kebab-case", tag = "word")]
 pub enum Verdict {
     /// Better, beyond chance and beyond the least effect that matters.
     Improved,
