@@ -1,9 +1,9 @@
 //! From a name to the workload.
 
-use crate::builtin::hackbench;
+use crate::builtin::{hackbench, schbench};
 
 /// The names `schedrig-agent builtin` takes.
-pub const NAMES: &[&str] = &["hackbench"];
+pub const NAMES: &[&str] = &["hackbench", "schbench"];
 
 /// Exit status for a name that is none of [`NAMES`].
 const EXIT_UNKNOWN: i32 = 2;
@@ -13,6 +13,7 @@ const EXIT_UNKNOWN: i32 = 2;
 pub fn main(name: &str, args: &[String]) -> i32 {
     match name {
         "hackbench" => hackbench::run(args),
+        "schbench" => schbench::run(args),
         _ => {
             eprintln!(
                 "unknown builtin `{name}`, expected one of: {}",

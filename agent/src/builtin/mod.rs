@@ -4,9 +4,13 @@
 //! both, and need nothing installed. Each runs in the process that was started for it: nothing else
 //! of the agent is alive there.
 
+mod clock;
 mod dispatch;
 mod errno;
 mod hackbench;
+mod histogram;
 mod options;
+mod parker;
+mod schbench;
 
 pub use dispatch::{NAMES, main};

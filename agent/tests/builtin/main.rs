@@ -2,3 +2,4 @@
 
 mod hackbench;
 mod process;
+mod schbench;
