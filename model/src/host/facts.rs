@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::topology::Topology;
+use crate::workload::Limits;
 
 /// What an agent says of its machine. `None` is "unknown", never a default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,8 @@ pub struct HostFacts {
     pub settings: BTreeMap<String, String>,
     /// Programs found.
     pub tools: Vec<ToolFact>,
+    /// What the machine allows; `None`: an agent that does not say.
+    pub limits: Option<Limits>,
     /// What cannot be controlled or collected here: name and reason.
     pub gaps: Vec<(String, String)>,
     /// The shape of the machine.
