@@ -1,3 +1,4 @@
 //! schedrig-agent: the one privileged program, on every test machine.
 
 pub mod builtin;
+pub mod discover;

@@ -1,0 +1,3 @@
+//! What this machine is: its shape, its circumstances, its limits.
+
+pub mod hwloc;
