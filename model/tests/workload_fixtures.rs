@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 const FOLDERS: &[(&str, &str)] = &[
     ("hackbench", "hackbench"),
     ("schbench", "schbench"),
+    ("netperf", "netperf"),
     ("stream", "stream"),
 ];
 

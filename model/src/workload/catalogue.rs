@@ -3,7 +3,7 @@
 use crate::topology::Topology;
 use crate::workload::{
     Captured, Command, Implementation, Limits, Outcome, ParamError, Params, PreflightFinding,
-    WorkloadDef, hackbench, schbench, stream,
+    WorkloadDef, hackbench, netperf, schbench, stream,
 };
 
 /// A workload of the catalogue.
@@ -11,6 +11,8 @@ use crate::workload::{
 pub enum Workload {
     /// Groups of senders and receivers over pipes or sockets.
     Hackbench,
+    /// Request/response and stream over TCP and UDP.
+    Netperf,
     /// Wake-up and request latencies of message and worker threads.
     Schbench,
     /// Memory bandwidth.
@@ -18,7 +20,12 @@ pub enum Workload {
 }
 
 /// Every workload, in the order of the documentation.
-pub const ALL: &[Workload] = &[Workload::Hackbench, Workload::Schbench, Workload::Stream];
+pub const ALL: &[Workload] = &[
+    Workload::Hackbench,
+    Workload::Netperf,
+    Workload::Stream,
+    Workload::Schbench,
+];
 
 type CommandFn = fn(&Params, Implementation, &Topology) -> Result<(Command, Params), ParamError>;
 type PreflightFn = fn(&Params, Implementation, u32, &Topology, &Limits) -> Vec<PreflightFinding>;
@@ -36,6 +43,7 @@ impl Workload {
     fn entry(self) -> &'static Entry {
         match self {
             Workload::Hackbench => &hackbench::ENTRY,
+            Workload::Netperf => &netperf::ENTRY,
             Workload::Schbench => &schbench::ENTRY,
             Workload::Stream => &stream::ENTRY,
         }

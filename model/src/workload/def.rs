@@ -195,7 +195,6 @@ impl MetricDef {
     }
 
     /// A number of which nobody says whether more is better: instances add up.
-    #[expect(dead_code, reason = "the next workloads use it")]
     pub(super) const fn counted(name: &'static str, unit: &'static str, doc: &'static str) -> Self {
         MetricDef {
             name,

@@ -6,6 +6,7 @@ mod def;
 pub mod hackbench;
 mod identity;
 mod instances;
+pub mod netperf;
 mod outcome;
 mod params;
 mod preflight;

@@ -18,12 +18,27 @@ pub(super) struct Run {
     pub(super) resolved: BTreeMap<String, String>,
     /// Metrics of the catalogue by name, a qualifier before a `/` allowed, in printed order.
     pub(super) values: Vec<(String, f64)>,
+    /// Unit and direction of the metrics that the catalogue does not know.
+    pub(super) kinds: BTreeMap<String, (Unit, Direction)>,
 }
 
 impl Run {
     /// Adds a metric's value.
     pub(super) fn push(&mut self, metric: impl Into<String>, value: f64) {
         self.values.push((metric.into(), value));
+    }
+
+    /// Adds the value of a metric that the tool or the playbook made up.
+    pub(super) fn push_as(
+        &mut self,
+        metric: impl Into<String>,
+        value: f64,
+        unit: Unit,
+        direction: Direction,
+    ) {
+        let metric = metric.into();
+        self.kinds.insert(metric.clone(), (unit, direction));
+        self.values.push((metric, value));
     }
 
     /// Notes what the run says of itself.
@@ -54,7 +69,8 @@ pub(super) fn merge(def: &WorkloadDef, runs: &[Run]) -> Parsed {
             })
             .collect();
         for (metric, value) in averages(def, same, &mut parsed.warnings) {
-            let (unit, direction) = unit_of(def, &metric);
+            let stated = same.iter().find_map(|run| run.kinds.get(&metric));
+            let (unit, direction) = stated.cloned().unwrap_or_else(|| unit_of(def, &metric));
             parsed.metrics.push(Measurement {
                 metric: format!("{qualifier}{metric}"),
                 value,
@@ -105,6 +121,7 @@ fn averages(def: &WorkloadDef, runs: &[&Run], warnings: &mut Vec<String>) -> Vec
     // Metrics of one qualifier stay together where they stood; the rest follows the catalogue.
     sums.sort_by_key(|(metric, _, _)| {
         let place = def.metrics.iter().position(|m| m.name == metric);
+        // A sort keeps the order of equals: qualified names stay as they stood.
         place.unwrap_or(usize::MAX)
     });
     sums.into_iter()

@@ -127,15 +127,28 @@ pub(super) fn word_after<'l>(line: &'l str, key: &str) -> Option<&'l str> {
     after(line, key)?.split_whitespace().next()
 }
 
-/// The first JSON object in `text`, which may stand between other lines.
-pub(super) fn json_object(text: &str) -> Option<serde_json::Value> {
-    // Braces that open no JSON are rare in these outputs: sixteen tries are plenty.
-    let openings = text.match_indices('{').map(|(at, _)| at).take(16);
-    openings.into_iter().find_map(|at| {
+/// Every JSON object in `text`, one after the other, which may stand between other lines.
+pub(super) fn json_objects(text: &str) -> Vec<serde_json::Value> {
+    // Braces that open no JSON are rare in these outputs: the number of tries is bounded all the same.
+    const MOST_TRIES: usize = 256;
+    let mut found = Vec::new();
+    let mut from = 0;
+    for _ in 0..MOST_TRIES {
+        let Some(at) = text
+            .get(from..)
+            .and_then(|t| t.find('{'))
+            .map(|at| from + at)
+        else {
+            break;
+        };
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter();
         match values.next() {
-            Some(Ok(value @ serde_json::Value::Object(_))) => Some(value),
-            _ => None,
+            Some(Ok(value @ serde_json::Value::Object(_))) => {
+                found.push(value);
+                from = at + values.byte_offset();
+            }
+            _ => from = at + 1,
         }
-    })
+    }
+    found
 }

@@ -32,6 +32,8 @@ const ERROR_WORDS: &[&str] = &[
     "timed out",
     "aborting",
     "fatal",
+    "partial response",
+    "interrupted",
 ];
 
 /// What a shell prints for a child that a signal ended, and the signal's number on Linux.

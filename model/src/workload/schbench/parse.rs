@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::workload::runs::{Run, merge};
 use crate::workload::text::{
-    Line, excerpt, finite, fixed, json_object, lines, unreadable, word_after,
+    Line, excerpt, finite, fixed, json_objects, lines, unreadable, word_after,
 };
 use crate::workload::verdict::{by_end, by_status, no_result};
 use crate::workload::{Captured, Failure, Outcome, Params, schbench::DEF};
