@@ -325,7 +325,7 @@ fn json_run(output: &Captured<'_>) -> Result<Option<Run>, Failure> {
         .map(String::as_str)
         .chain([output.stdout, output.stderr]);
     let Some(object) = texts
-        .filter_map(json_object)
+        .flat_map(json_objects)
         .find(|v| v.get("int").is_some())
     else {
         return Ok(None);
