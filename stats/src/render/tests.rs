@@ -19,6 +19,7 @@ fn row(label: &str, metric: &str, samples: Vec<Result<Sample, String>>) -> RowIn
         label: label.to_owned(),
         metric: metric.to_owned(),
         samples,
+        barred: Vec::new(),
         expected: Vec::new(),
         notes: Vec::new(),
     }
@@ -221,6 +222,19 @@ fn the_unit_of_a_row_shows_its_least_value() {
     let schbench = &table.rows[5];
     assert_eq!(schbench.unit, Unit::new("us"));
     assert!(text(&table, Style::Schedrig).contains("1.460"));
+}
+
+/// A barred arm shows its value and no difference.
+#[test]
+fn a_barred_arm_is_not_compared() {
+    let mut input = input();
+    let reason = "version: base is 2.10, head is 2.4: not comparable";
+    input.rows[0].barred = vec![None, Some(reason.to_owned())];
+    let table = build(input);
+    assert!(table.rows[0].entries[1].summary().is_some());
+    assert_eq!(table.rows[0].entries[1].comparison(), None);
+    assert_eq!(table.family, 4);
+    assert!(text(&table, Style::Schedrig).contains(&format!("[1] head: {reason}")));
 }
 
 /// Text from a tool cannot break the grid or the terminal.

@@ -41,6 +41,9 @@ pub struct RowInput {
     pub metric: String,
     /// One an arm, in the order of the arms: the sample, or why there is none.
     pub samples: Vec<Result<Sample, String>>,
+    /// One an arm: why its sample, although there is one, does not compare with the base (another
+    /// version of the tool). May be shorter than the arms.
+    pub barred: Vec<Option<String>>,
     /// One an arm: what the simulator says, where it says anything. May be empty.
     pub expected: Vec<Option<Sample>>,
     /// Notes on this row.
@@ -53,7 +56,8 @@ type Compared = Option<Result<Comparison, CompareError>>;
 /// together, and numbers the footnotes.
 pub fn build(input: TableInput) -> Table {
     let measured = compare_arms(&input, |row, arm| {
-        row.samples.get(arm).and_then(|s| s.as_ref().ok())
+        let sample = row.samples.get(arm).and_then(|s| s.as_ref().ok());
+        sample.filter(|_| barred(row, arm).is_none())
     });
     let expected = compare_arms(&input, expected_sample);
     let mut rows = Vec::new();
@@ -79,6 +83,10 @@ pub fn build(input: TableInput) -> Table {
         rows,
         footnotes,
     }
+}
+
+fn barred(row: &RowInput, arm: usize) -> Option<&str> {
+    row.barred.get(arm).and_then(Option::as_deref)
 }
 
 fn expected_sample(row: &RowInput, arm: usize) -> Option<&Sample> {
@@ -152,6 +160,9 @@ fn build_row(
             expected: expected_entry(input, row, place, measured, expected),
             value,
         };
+        if let Some(reason) = barred(row, place) {
+            note(reason.to_owned(), &arm.name);
+        }
         for (text, of_comparison) in warning_texts(&entry, row, place) {
             // With two arms there is one comparison: it needs no name.
             let unnamed = of_comparison && input.arms.len() == 2;
