@@ -40,6 +40,9 @@ pub struct Plan {
     pub continue_on_failure: bool,
     /// What becomes of the machine's state afterwards.
     pub restore: Restore,
+    /// What a reader of the plan should know: what was derived from the machine, left out, assumed.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// In order of execution.
     pub steps: Vec<Step>,
 }
@@ -275,6 +278,9 @@ pub struct RunStep {
     pub instances: Vec<Instance>,
     /// What is read at the edges.
     pub collect: Vec<Collector>,
+    /// Steps of different hosts with the same number start at one moment.
+    #[serde(default)]
+    pub barrier: Option<u32>,
 }
 
 /// One copy of a workload.
@@ -286,4 +292,7 @@ pub struct Instance {
     pub cpus: Option<CpuSet>,
     /// The group it is started in, relative to the agent's group.
     pub cgroup: Option<String>,
+    /// Where the command's server runs; `None`: beside the command.
+    #[serde(default)]
+    pub server_host: Option<HostId>,
 }

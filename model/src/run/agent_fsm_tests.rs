@@ -20,6 +20,7 @@ fn instance() -> Instance {
         command,
         cpus: None,
         cgroup: None,
+        server_host: None,
     }
 }
 
@@ -32,6 +33,7 @@ fn run_step(instances: usize) -> RunStep {
         boot: 0,
         instances: vec![instance(); instances],
         collect: vec![Collector::Stat],
+        barrier: None,
     }
 }
 

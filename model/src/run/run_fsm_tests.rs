@@ -15,6 +15,7 @@ fn run_action(cell: &str, arm: &str, repetition: u32) -> StepAction {
         boot: 0,
         instances: Vec::new(),
         collect: Vec::new(),
+        barrier: None,
     })
 }
 
@@ -61,6 +62,7 @@ fn plan(actions: Vec<(&str, StepAction)>) -> Plan {
         simulate_seeds: 0,
         continue_on_failure: true,
         restore: Restore::Always,
+        notes: Vec::new(),
         steps: steps.collect(),
     }
 }
