@@ -1,9 +1,9 @@
 //! From a name to the workload.
 
-use crate::builtin::{hackbench, schbench};
+use crate::builtin::{hackbench, schbench, stream};
 
 /// The names `schedrig-agent builtin` takes.
-pub const NAMES: &[&str] = &["hackbench", "schbench"];
+pub const NAMES: &[&str] = &["hackbench", "schbench", "stream"];
 
 /// Exit status for a name that is none of [`NAMES`].
 const EXIT_UNKNOWN: i32 = 2;
@@ -14,6 +14,7 @@ pub fn main(name: &str, args: &[String]) -> i32 {
     match name {
         "hackbench" => hackbench::run(args),
         "schbench" => schbench::run(args),
+        "stream" => stream::run(args),
         _ => {
             eprintln!(
                 "unknown builtin `{name}`, expected one of: {}",

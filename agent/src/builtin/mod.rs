@@ -4,6 +4,7 @@
 //! both, and need nothing installed. Each runs in the process that was started for it: nothing else
 //! of the agent is alive there.
 
+mod affinity;
 mod clock;
 mod dispatch;
 mod errno;
@@ -12,5 +13,6 @@ mod histogram;
 mod options;
 mod parker;
 mod schbench;
+mod stream;
 
 pub use dispatch::{NAMES, main};

@@ -3,3 +3,4 @@
 mod hackbench;
 mod process;
 mod schbench;
+mod stream;

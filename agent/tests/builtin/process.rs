@@ -30,10 +30,19 @@ pub(crate) fn builtin(name: &str, args: &[&str]) -> Command {
 }
 
 /// The same with a limit of open files.
-pub(crate) fn with_open_files(limit: u64, mut command: Command) -> Command {
+pub(crate) fn with_open_files(limit: u64, command: Command) -> Command {
+    limited(Resource::RLIMIT_NOFILE, limit, command)
+}
+
+/// The same with a limit of the address space, bytes.
+pub(crate) fn with_address_space(limit: u64, command: Command) -> Command {
+    limited(Resource::RLIMIT_AS, limit, command)
+}
+
+fn limited(resource: Resource, limit: u64, mut command: Command) -> Command {
     // SAFETY: setrlimit is a plain system call and takes no lock.
     unsafe {
-        command.pre_exec(move || Ok(setrlimit(Resource::RLIMIT_NOFILE, limit, limit)?));
+        command.pre_exec(move || Ok(setrlimit(resource, limit, limit)?));
     }
     command
 }

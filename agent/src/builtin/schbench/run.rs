@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use schedrig_model::id::CpuId;
+
+use crate::builtin::affinity;
 use crate::builtin::clock::Clock;
 use crate::builtin::dispatch::version_line;
 use crate::builtin::errno::CallError;
@@ -14,7 +17,7 @@ use crate::builtin::histogram::Histogram;
 
 use super::args::{self, Config, JsonTo, Request, USAGE};
 use super::group::{Group, Shared};
-use super::pin::{self, Pins};
+use super::pin::Pins;
 use super::report::{self, Circumstances, LATENCY_ROWS, PIPE_ROWS, RPS_ROWS};
 use super::work::{CpuLocks, Work, shared_part};
 
@@ -88,8 +91,8 @@ struct Since {
 impl Run {
     fn start(config: &Config) -> Result<Self, RunError> {
         let json = open_json(config)?;
-        let pins = Pins::choose(config, &pin::allowed()?);
-        let cpus = pin::configured_cpus()?;
+        let pins = Pins::choose(config, &affinity::allowed()?);
+        let cpus = affinity::configured_cpus()?;
         let workers = config.workers.unwrap_or_else(|| {
             eprintln!("setting worker threads to {cpus}");
             cpus
@@ -136,13 +139,13 @@ impl Run {
     fn spawn(
         &mut self,
         name: &str,
-        cpu: Option<schedrig_model::id::CpuId>,
+        cpu: Option<CpuId>,
         body: impl FnOnce() + Send + 'static,
     ) -> Result<(), RunError> {
         let thread = Builder::new()
             .name(name.to_owned())
             .spawn(move || {
-                if let Some(Err(err)) = cpu.map(pin::pin_to) {
+                if let Some(Err(err)) = cpu.map(affinity::pin_to) {
                     eprintln!("{err}");
                     std::process::exit(1);
                 }
