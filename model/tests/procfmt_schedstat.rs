@@ -38,11 +38,16 @@ fn golden(name: &str, found: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("testdata/schedstat")
         .join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("SCHEDRIG_BLESS").is_some() {
         std::fs::write(&path, found).unwrap();
     }
     let want = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(found, want, "{}: UPDATE_GOLDEN=1 writes it", path.display());
+    assert_eq!(
+        found,
+        want,
+        "{}: SCHEDRIG_BLESS=1 writes it",
+        path.display()
+    );
 }
 
 fn pair(stem: &str) -> (Schedstat, Schedstat) {

@@ -2,6 +2,7 @@
 
 mod facts;
 mod knob;
+pub mod tune;
 
 pub use facts::{HostFacts, ToolFact};
 pub use knob::{Granted, Knob, KnobOutcome, KnobTarget};
