@@ -2,3 +2,5 @@
 
 pub mod builtin;
 pub mod discover;
+pub mod kernel;
+pub mod tune;

@@ -18,6 +18,14 @@ pub enum WriteResult {
     },
 }
 
+/// The knobs that the playbook requires and that do not hold.
+pub fn required_gaps(granted: &[Granted]) -> Vec<&Granted> {
+    granted
+        .iter()
+        .filter(|g| g.knob.required && !g.outcome.holds())
+        .collect()
+}
+
 /// The outcome of a knob from the results of its writes, one each, in order.
 pub fn granted(plan: &KnobPlan, results: &[(Write, WriteResult)]) -> Granted {
     let outcome = outcome(plan, results);

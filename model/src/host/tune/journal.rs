@@ -84,7 +84,7 @@ pub fn decode_journal(text: &str) -> Journal {
             }
             Some(JournalRecord::Old(entry)) => journal.entries.push(entry),
             Some(JournalRecord::Clean) => journal = Journal::default(),
-            None if index + 1 == last => {}
+            None if index + 1 == last || line.is_empty() => {}
             None => journal.damaged.push(index + 1),
         }
     }

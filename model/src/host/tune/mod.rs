@@ -14,7 +14,7 @@ mod write;
 
 pub use explain::explain_errno;
 pub use facts::{Reading, TuneFacts, matches_pattern};
-pub use granted::{WriteResult, granted};
+pub use granted::{WriteResult, granted, required_gaps};
 pub use journal::{
     Journal, JournalRecord, OldValue, PutBack, decode_journal, encode_record, put_back,
 };
