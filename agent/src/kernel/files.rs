@@ -76,8 +76,19 @@ pub trait HostFiles {
     /// What the kernel says.
     fn open_folder(&self, path: &str) -> io::Result<OwnedFd>;
 
-    /// Returns when the kernel says that a file changed, or after `at_most`.
-    fn wait_for_change(&self, path: &str, at_most: Duration);
+    /// Returns as soon as the text of a file satisfies `done`, or `at_most` has passed; whether it did.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    fn wait_until(
+        &self,
+        path: &str,
+        at_most: Duration,
+        done: &dyn Fn(&str) -> bool,
+    ) -> io::Result<bool>;
+
+    /// Lets this much time pass: for states that the kernel announces in no file.
+    fn pause(&self, time: Duration);
 }
 
 /// The error number of an error, where it has one; 5 (EIO) where not.

@@ -1,9 +1,9 @@
 //! Files of this machine, or of a tree that looks like one.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -64,8 +64,13 @@ impl HostFiles for RealFiles {
         let mut entries = Vec::new();
         for entry in fs::read_dir(self.absolute(folder))? {
             let entry = entry?;
-            // Most entries of /sys are links: what they point at counts.
-            let folder = fs::metadata(entry.path()).is_ok_and(|m| m.is_dir());
+            let kind = entry.file_type()?;
+            // Of the links in /sys what they point at counts.
+            let folder = if kind.is_symlink() {
+                fs::metadata(entry.path()).is_ok_and(|m| m.is_dir())
+            } else {
+                kind.is_dir()
+            };
             if let Ok(name) = entry.file_name().into_string() {
                 entries.push(Entry { name, folder });
             }
@@ -117,16 +122,36 @@ impl HostFiles for RealFiles {
         Ok(File::open(self.absolute(path))?.into())
     }
 
-    fn wait_for_change(&self, path: &str, at_most: Duration) {
-        let timeout = PollTimeout::try_from(at_most).unwrap_or(PollTimeout::MAX);
-        // Where the file is gone there is nothing to wait for but time.
-        let _ = match File::open(self.absolute(path)) {
-            Ok(file) => poll(
+    fn wait_until(
+        &self,
+        path: &str,
+        at_most: Duration,
+        done: &dyn Fn(&str) -> bool,
+    ) -> io::Result<bool> {
+        let deadline = Instant::now() + at_most;
+        let mut file = File::open(self.absolute(path))?;
+        loop {
+            // Reading arms the notification of this open file.
+            file.rewind()?;
+            if done(&read_text(&mut file)?) {
+                return Ok(true);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
+            poll(
                 &mut [PollFd::new(file.as_fd(), PollFlags::POLLPRI)],
                 timeout,
-            ),
-            Err(_) => poll(&mut [], timeout),
-        };
+            )?;
+        }
+    }
+
+    fn pause(&self, time: Duration) {
+        let timeout = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
+        // A signal ends it early, which does no harm.
+        let _ = poll(&mut [], timeout);
     }
 }
 

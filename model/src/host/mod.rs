@@ -1,8 +1,11 @@
 //! What is known of a test machine, what may be set on it, what was granted.
 
+pub mod cgroups;
 mod facts;
+mod held;
 mod knob;
 pub mod tune;
 
 pub use facts::{HostFacts, ToolFact};
+pub use held::{HeldReading, HeldRules, KnobReading, held_state};
 pub use knob::{Granted, Knob, KnobOutcome, KnobTarget};

@@ -217,7 +217,17 @@ impl HostFiles for FakeMachine {
         Err(error(libc::ENOSYS))
     }
 
-    fn wait_for_change(&self, _: &str, _: Duration) {
+    fn wait_until(&self, path: &str, _: Duration, done: &dyn Fn(&str) -> bool) -> io::Result<bool> {
+        for _ in 0..10 {
+            if done(&self.read(path)?) {
+                return Ok(true);
+            }
+            self.pause(Duration::ZERO);
+        }
+        Ok(false)
+    }
+
+    fn pause(&self, _: Duration) {
         self.state.borrow_mut().time_passes();
     }
 }
