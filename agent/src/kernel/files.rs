@@ -87,6 +87,12 @@ pub trait HostFiles {
         done: &dyn Fn(&str) -> bool,
     ) -> io::Result<bool>;
 
+    /// The records of the kernel's log (`dev/kmsg`) that are there now, without waiting for more.
+    ///
+    /// # Errors
+    /// Not permitted, or no such device.
+    fn read_log(&self) -> io::Result<String>;
+
     /// Lets this much time pass: for states that the kernel announces in no file.
     fn pause(&self, time: Duration);
 }

@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -12,6 +13,9 @@ use super::files::{Entry, Held, HostFiles};
 
 /// No file of the kernel that this program reads is longer: /proc/schedstat of 8192 CPUs has 25 MB.
 const LONGEST_FILE: u64 = 64 << 20;
+
+/// More records than a log buffer of 1 MiB holds.
+const MOST_RECORDS: usize = 20_000;
 
 /// Files below a root: `/` on a machine, a folder in tests.
 #[derive(Clone, Debug)]
@@ -146,6 +150,27 @@ impl HostFiles for RealFiles {
                 timeout,
             )?;
         }
+    }
+
+    fn read_log(&self) -> io::Result<String> {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(self.absolute("dev/kmsg"))?;
+        // One record a read, none longer than 8 KiB (PRINTK_MESSAGE_MAX and its head).
+        let mut record = vec![0; 8192];
+        let mut text = Vec::new();
+        for _ in 0..MOST_RECORDS {
+            match file.read(&mut record) {
+                Ok(0) => break,
+                Ok(n) => text.extend_from_slice(&record[..n]),
+                Err(err) if err.kind() == io::ErrorKind::WouldBlock => break,
+                // Records were overwritten while reading: the next read goes on behind them.
+                Err(err) if err.raw_os_error() == Some(libc::EPIPE) => {}
+                Err(err) => return Err(err),
+            }
+        }
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     fn pause(&self, time: Duration) {

@@ -189,6 +189,39 @@ fn arms_are_toggled_on_top_of_what_was_prepared() {
 }
 
 #[test]
+fn settings_are_read_again_by_their_last_value() {
+    let fake = machine(Driver::Acpi);
+    let mut tuner = Tuner::open(fake.clone(), STATE, "r1").unwrap();
+    tuner
+        .prepare(&[
+            knob(sysctl("kernel.numa_balancing", "0")),
+            knob(KnobTarget::Thp("never".into())),
+        ])
+        .unwrap();
+    tuner.enter_arm(&arm("NO_PLACE_LAG")).unwrap();
+    let differ = |t: &Tuner<FakeMachine>| -> Vec<String> {
+        let all = t.reread().into_iter();
+        all.filter(|k| k.found.as_ref() != Some(&k.wanted))
+            .map(|k| k.place)
+            .collect()
+    };
+    assert_eq!(tuner.reread().len(), 3);
+    assert!(differ(&tuner).is_empty());
+    fake.put("proc/sys/kernel/numa_balancing", "1\n");
+    fake.put(
+        "sys/kernel/debug/sched/features",
+        "PLACE_LAG NO_NEXT_BUDDY WAKEUP_PREEMPTION \n",
+    );
+    let want = [
+        "proc/sys/kernel/numa_balancing",
+        "sys/kernel/debug/sched/features",
+    ];
+    assert_eq!(differ(&tuner), want);
+    tuner.enter_arm(&arm("NEXT_BUDDY")).unwrap();
+    assert_eq!(differ(&tuner), ["proc/sys/kernel/numa_balancing"]);
+}
+
+#[test]
 fn refusals_and_clamps_are_told() {
     let fake = machine(Driver::Acpi);
     fake.refuse("proc/sys/kernel/numa_balancing", libc::EACCES);

@@ -5,7 +5,7 @@ use schedrig_model::host::tune::{
     KnobPlan, OldValue, Planned, ReadBack, Write, WriteResult, granted, paths_wanted, phases,
     plan_writes,
 };
-use schedrig_model::host::{Granted, Knob, KnobOutcome};
+use schedrig_model::host::{Granted, Knob, KnobOutcome, KnobReading};
 
 use super::error::TuneError;
 use super::put_back::put_all_back;
@@ -23,6 +23,9 @@ pub struct Tuner<F: HostFiles> {
     held_by_prepare: usize,
     /// Values before the present arm, in the order they were changed.
     before_arm: Vec<OldValue>,
+    /// Writes that held, in the order they were made; those of the present arm after `set_by_prepare`.
+    holding: Vec<Write>,
+    set_by_prepare: usize,
     leave_as_is: bool,
 }
 
@@ -40,6 +43,8 @@ impl<F: HostFiles> Tuner<F> {
             held: Vec::new(),
             held_by_prepare: 0,
             before_arm: Vec::new(),
+            holding: Vec::new(),
+            set_by_prepare: 0,
             leave_as_is: false,
         })
     }
@@ -57,6 +62,7 @@ impl<F: HostFiles> Tuner<F> {
     pub fn prepare(&mut self, knobs: &[Knob]) -> Result<Vec<Granted>, TuneError> {
         let granted = self.set(knobs, false)?;
         self.held_by_prepare = self.held.len();
+        self.set_by_prepare = self.holding.len();
         Ok(granted)
     }
 
@@ -75,6 +81,7 @@ impl<F: HostFiles> Tuner<F> {
     /// A setting does not go back.
     pub fn leave_arm(&mut self) -> Result<(), TuneError> {
         self.held.truncate(self.held_by_prepare);
+        self.holding.truncate(self.set_by_prepare);
         let mut order = std::mem::take(&mut self.before_arm);
         order.reverse();
         let passes = put_all_back(&self.files, &order, true);
@@ -99,6 +106,8 @@ impl<F: HostFiles> Tuner<F> {
         self.held.clear();
         self.held_by_prepare = 0;
         self.before_arm.clear();
+        self.holding.clear();
+        self.set_by_prepare = 0;
         let report = restore(&self.files, &self.state)?;
         if report.is_clean() {
             self.journal.reset();
@@ -200,7 +209,44 @@ impl<F: HostFiles> Tuner<F> {
             };
             (write.clone(), result)
         });
-        Ok(results.collect())
+        let results: Vec<(Write, WriteResult)> = results.collect();
+        let held = results.iter().filter(|(write, result)| {
+            let text = match result {
+                WriteResult::Written(text) => text.as_deref(),
+                WriteResult::Failed { .. } => None,
+            };
+            text.is_some_and(|t| write.read_back.holds(t, &write.value))
+        });
+        self.holding.extend(held.map(|(write, _)| write.clone()));
+        Ok(results)
+    }
+
+    /// Every setting that was made and held, as it reads now: for the check at the end of a
+    /// repetition. A setting made twice counts by its last value.
+    pub fn reread(&self) -> Vec<KnobReading> {
+        let mut last: Vec<&Write> = Vec::new();
+        for write in self.holding.iter().rev() {
+            let same = |w: &&Write| {
+                w.path == write.path
+                    && (w.read_back != ReadBack::Feature || feature(w) == feature(write))
+            };
+            if !last.iter().any(same) {
+                last.push(write);
+            }
+        }
+        let reading = |write: &Write| {
+            let text = self.files.read(&write.path).ok();
+            let found = text.and_then(|text| match write.read_back.holds(&text, &write.value) {
+                true => Some(write.value.clone()),
+                false => write.read_back.value_of(&text, &write.value),
+            });
+            KnobReading {
+                place: write.path.clone(),
+                wanted: write.value.clone(),
+                found,
+            }
+        };
+        last.into_iter().rev().map(reading).collect()
     }
 
     /// The value of a file that may change along with another.
@@ -230,6 +276,10 @@ impl<F: HostFiles> Tuner<F> {
             },
         }
     }
+}
+
+fn feature(write: &Write) -> &str {
+    write.value.strip_prefix("NO_").unwrap_or(&write.value)
 }
 
 impl<F: HostFiles> Drop for Tuner<F> {

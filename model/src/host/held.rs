@@ -15,8 +15,11 @@ pub struct HeldReading {
     pub throttle_counts: Vec<(String, u64)>,
     /// CPU time of the run's own groups and of the agent, in microseconds; `None`: not known.
     pub own_usage_us: Option<u64>,
-    /// Lines of the kernel's log since boot that matter, oldest first; each with its sequence number.
+    /// Lines of the kernel's log that matter, oldest first; each with its sequence number.
     pub kernel_log: Vec<(u64, String)>,
+    /// The number of the last line of the log, whether it matters or not; `None`: the log is empty or
+    /// cannot be read.
+    pub last_log_number: Option<u64>,
     /// Processes of the workload that are not in their group: pid, group wanted, group found.
     pub moved: Vec<(u32, String, String)>,
     /// Controllers that the run's group hands down.
@@ -93,7 +96,7 @@ pub fn held_state(before: &HeldReading, after: &HeldReading, rules: &HeldRules) 
             taint("throttle", format!("{counter} grew by {grown}"));
         }
     }
-    let last = before.kernel_log.last().map(|(number, _)| *number);
+    let last = before.last_log_number;
     let new = after
         .kernel_log
         .iter()
@@ -223,6 +226,7 @@ mod tests {
         let before = HeldReading {
             throttle_counts: count(3),
             kernel_log: vec![(10, "old".into())],
+            last_log_number: Some(10),
             controllers: Some("cpu cpuset".into()),
             ..HeldReading::default()
         };

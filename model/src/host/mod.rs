@@ -1,11 +1,13 @@
 //! What is known of a test machine, what may be set on it, what was granted.
 
 pub mod cgroups;
+mod collecting;
 mod facts;
 mod held;
 mod knob;
 pub mod tune;
 
+pub use collecting::{AroundTool, around_tool, knobs_of_collectors};
 pub use facts::{HostFacts, ToolFact};
 pub use held::{HeldReading, HeldRules, KnobReading, held_state};
 pub use knob::{Granted, Knob, KnobOutcome, KnobTarget};

@@ -4,8 +4,10 @@
 
 mod cgroup;
 mod cgroup_mode;
+mod edges;
 mod features;
 mod interrupts;
+mod kmsg;
 mod line;
 mod numactl;
 mod perf_report;
@@ -24,8 +26,12 @@ pub use cgroup_mode::{
     CgroupFacts, CgroupMode, Hierarchy, Mount, cpu_controller_gap, decide_cgroup_mode,
     parse_mountinfo, parse_proc_cgroups,
 };
+pub use edges::{
+    SCHEDSTAT_FILE, SCHEDSTATS_SYSCTL, ThreadSums, cpu_stat_between, schedstat_between,
+};
 pub use features::{Feature, bracketed, parse_domain_flags, parse_features};
 pub use interrupts::{Interrupt, Interrupts, parse_interrupts};
+pub use kmsg::{KernelLine, parse_kmsg};
 pub use line::LineError;
 pub use numactl::{NumaLists, NumaNodeLine, parse_numactl};
 pub use perf_report::{SymbolShare, parse_perf_report};

@@ -227,6 +227,10 @@ impl HostFiles for FakeMachine {
         Ok(false)
     }
 
+    fn read_log(&self) -> io::Result<String> {
+        self.read("dev/kmsg")
+    }
+
     fn pause(&self, _: Duration) {
         self.state.borrow_mut().time_passes();
     }
@@ -250,7 +254,7 @@ impl State {
         self.writes.push((path.to_owned(), text.to_owned()));
         let text = text.trim_end();
         if let Some(inside) = path.strip_prefix(CGROUP) {
-            return self.write_group(&inside[1..].to_owned(), text);
+            return self.write_group(&inside[1..], text);
         }
         self.write_cpu(path, text)
     }

@@ -183,7 +183,7 @@ fn check_node(
     }
     check_values(node)?;
     for (file, controller) in files_of(node) {
-        if !tree.controllers.iter().any(|c| *c == controller) {
+        if !tree.controllers.contains(&controller) {
             let group = node.path.clone();
             return Err(TreeError::Controller {
                 group,
