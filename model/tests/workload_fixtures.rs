@@ -24,10 +24,25 @@ const FOLDERS: &[(&str, &str)] = &[
     ("schbench", "schbench"),
     ("netperf", "netperf"),
     ("stream", "stream"),
+    ("tbench", "tbench"),
+    ("stress-ng", "stress-ng"),
+    ("iperf3", "iperf3"),
+    ("sysbench", "sysbench"),
+    ("cyclictest", "cyclictest"),
 ];
 
 /// Where others' outputs are kept, beside our own captures.
-const FETCHED: &[&str] = &["fetched/lkp", "fetched"];
+const FETCHED: &[(&str, &str)] = &[
+    ("hackbench", "fetched/lkp/hackbench"),
+    ("schbench", "fetched/lkp/schbench"),
+    ("stream", "fetched/lkp/stream"),
+    ("netperf", "fetched/lkp/netperf"),
+    ("tbench", "fetched/lkp/tbench"),
+    ("stress-ng", "fetched/lkp/stress-ng"),
+    ("unixbench", "fetched/lkp/unixbench"),
+    ("perf-bench", "fetched/lkp/perf-bench"),
+    ("iperf3", "fetched/iperf"),
+];
 
 struct Fixture {
     name: String,
@@ -162,8 +177,8 @@ fn every_shared_fixture_means_what_its_expected_file_says() {
     for (folder, workload) in FOLDERS {
         let workload = Workload::by_name(workload).unwrap();
         let mut all = fixtures_in(&shared.join(folder), workload);
-        for fetched in FETCHED {
-            all.extend(fixtures_in(&shared.join(fetched).join(folder), workload));
+        for (_, fetched) in FETCHED.iter().filter(|(of, _)| of == folder) {
+            all.extend(fixtures_in(&shared.join(fetched), workload));
         }
         assert!(!all.is_empty(), "no fixtures in {folder}");
         checked += all.len();

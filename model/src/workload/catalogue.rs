@@ -3,7 +3,8 @@
 use crate::topology::Topology;
 use crate::workload::{
     Captured, Command, Implementation, Limits, Outcome, ParamError, Params, PreflightFinding,
-    WorkloadDef, hackbench, netperf, schbench, stream,
+    WorkloadDef, cyclictest, hackbench, iperf3, netperf, schbench, stream, stress_ng, sysbench,
+    tbench,
 };
 
 /// A workload of the catalogue.
@@ -17,6 +18,16 @@ pub enum Workload {
     Schbench,
     /// Memory bandwidth.
     Stream,
+    /// File-server traffic over TCP.
+    Tbench,
+    /// Any stressor of stress-ng.
+    StressNg,
+    /// How late a timer wakes its thread.
+    Cyclictest,
+    /// Prime numbers, or threads at mutexes.
+    Sysbench,
+    /// Streams between a client and a server.
+    Iperf3,
 }
 
 /// Every workload, in the order of the documentation.
@@ -25,6 +36,11 @@ pub const ALL: &[Workload] = &[
     Workload::Netperf,
     Workload::Stream,
     Workload::Schbench,
+    Workload::Tbench,
+    Workload::StressNg,
+    Workload::Cyclictest,
+    Workload::Sysbench,
+    Workload::Iperf3,
 ];
 
 type CommandFn = fn(&Params, Implementation, &Topology) -> Result<(Command, Params), ParamError>;
@@ -46,6 +62,11 @@ impl Workload {
             Workload::Netperf => &netperf::ENTRY,
             Workload::Schbench => &schbench::ENTRY,
             Workload::Stream => &stream::ENTRY,
+            Workload::Tbench => &tbench::ENTRY,
+            Workload::StressNg => &stress_ng::ENTRY,
+            Workload::Cyclictest => &cyclictest::ENTRY,
+            Workload::Sysbench => &sysbench::ENTRY,
+            Workload::Iperf3 => &iperf3::ENTRY,
         }
     }
 

@@ -15,11 +15,16 @@ mod runs;
 mod saved;
 pub mod schbench;
 pub mod stream;
+pub mod stress_ng;
+pub mod tbench;
 #[cfg(test)]
 mod test_machine;
 mod text;
 mod verdict;
 
+pub mod cyclictest;
+pub mod iperf3;
+pub mod sysbench;
 pub use catalogue::{ALL, Workload};
 pub use command::{Command, Limits, PreflightFinding, Program, ServerCommand};
 pub use def::{Aggregate, Implementation, MetricDef, ParamDef, ParamKind, ToolDef, WorkloadDef};

@@ -145,7 +145,6 @@ impl<'a> Reader<'a> {
     }
 
     /// A list of words; one word stands for a list of one. Left out: empty.
-    #[expect(dead_code, reason = "the next workloads use it")]
     pub(super) fn words(&mut self, name: &'static str) -> Vec<String> {
         match self.value(name) {
             None => Vec::new(),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use schedrig_stats::{Direction, Unit};
 
-use crate::workload::{Measurement, Parsed, WorkloadDef};
+use crate::workload::{Failure, Measurement, Outcome, Parsed, WorkloadDef};
 
 /// What one complete run printed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,6 +44,25 @@ impl Run {
     /// Notes what the run says of itself.
     pub(super) fn says(&mut self, key: &str, value: impl ToString) {
         self.resolved.insert(key.to_owned(), value.to_string());
+    }
+}
+
+/// What a parser found, as an outcome.
+pub(super) fn outcome(
+    def: &WorkloadDef,
+    found: Result<(Vec<Run>, Vec<String>), Failure>,
+) -> Outcome {
+    match found {
+        Ok((runs, warnings)) => {
+            let mut parsed = merge(def, &runs);
+            for warning in warnings {
+                if !parsed.warnings.contains(&warning) {
+                    parsed.warnings.push(warning);
+                }
+            }
+            Outcome::Ok(parsed)
+        }
+        Err(failure) => Outcome::Failed(failure),
     }
 }
 

@@ -33,6 +33,8 @@ const ERROR_WORDS: &[&str] = &[
     "aborting",
     "fatal",
     "partial response",
+    "need to specify",
+    "missing",
     "interrupted",
 ];
 
@@ -66,6 +68,7 @@ pub(super) fn by_status(exit: ExitState, lines: &[Line]) -> Option<Failure> {
         ExitState::Code(code) if code != 0 => Some(Failure::ExitStatus {
             code,
             message: error_line(lines)
+                .or_else(|| usage(lines))
                 .or_else(|| lines.last().map(|l| excerpt(&l.text)))
                 .unwrap_or_else(|| "no message".to_owned()),
         }),
@@ -95,14 +98,12 @@ pub(super) fn no_result(
             message: format!("no output, {missing} expected"),
         };
     };
+    if let Some(message) = usage(lines) {
+        return Failure::ToolError { message };
+    }
     if seen {
         return Failure::Partial {
             message: format!("{missing} is missing"),
-        };
-    }
-    if lines.iter().any(|l| is_usage(&l.text)) {
-        return Failure::ToolError {
-            message: "the tool printed its usage instead of running".to_owned(),
         };
     }
     Failure::Unreadable {
@@ -123,6 +124,13 @@ pub(super) fn error_line(lines: &[Line]) -> Option<String> {
             !is_option(&l.text) && ERROR_WORDS.iter().any(|w| lower.contains(w))
         })
         .map(|l| excerpt(&l.text))
+}
+
+fn usage(lines: &[Line]) -> Option<String> {
+    lines
+        .iter()
+        .any(|l| is_usage(&l.text))
+        .then(|| "the tool printed its usage instead of running".to_owned())
 }
 
 fn is_usage(text: &str) -> bool {

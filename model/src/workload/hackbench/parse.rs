@@ -3,16 +3,13 @@
 //! An interrupted run in process mode also ends with a `Time:` line and exit status 0; the line
 //! `signaling N worker threads to terminate` or `Signal N caught` gives it away.
 
-use crate::workload::runs::{Run, merge};
+use crate::workload::runs::{Run, outcome};
 use crate::workload::text::{Line, excerpt, fixed, lines, unreadable, word_after};
 use crate::workload::verdict::{by_end, by_status, no_result};
 use crate::workload::{Captured, Failure, Outcome, Params, hackbench::DEF};
 
 pub(super) fn parse(_params: &Params, output: &Captured<'_>) -> Outcome {
-    match runs(output) {
-        Ok(runs) => Outcome::Ok(merge(&DEF, &runs)),
-        Err(failure) => Outcome::Failed(failure),
-    }
+    outcome(&DEF, runs(output).map(|runs| (runs, Vec::new())))
 }
 
 fn runs(output: &Captured<'_>) -> Result<Vec<Run>, Failure> {

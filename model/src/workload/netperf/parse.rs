@@ -4,7 +4,7 @@
 //! Outputs of several clients in one file are several runs: the mean of one client, not the sum.
 
 use crate::workload::resolve::{resolved_count, resolved_word};
-use crate::workload::runs::{Run, merge};
+use crate::workload::runs::{Run, outcome};
 use crate::workload::text::{Line, excerpt, lines};
 use crate::workload::verdict::{by_end, by_status, no_result};
 use crate::workload::{Captured, Failure, Outcome, Params, netperf::DEF};
@@ -16,14 +16,7 @@ use super::{columns, keyval};
 const LEAST_SHARE_OF_TIME: f64 = 0.9;
 
 pub(super) fn parse(params: &Params, output: &Captured<'_>) -> Outcome {
-    match read(params, output) {
-        Ok((runs, warnings)) => {
-            let mut parsed = merge(&DEF, &runs);
-            parsed.warnings.extend(warnings);
-            Outcome::Ok(parsed)
-        }
-        Err(failure) => Outcome::Failed(failure),
-    }
+    outcome(&DEF, read(params, output))
 }
 
 /// What lies between two headers.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::workload::runs::{Run, merge};
+use crate::workload::runs::{Run, outcome};
 use crate::workload::text::{
     Line, excerpt, finite, fixed, json_objects, lines, unreadable, word_after,
 };
@@ -19,14 +19,7 @@ use crate::workload::verdict::{by_end, by_status, no_result};
 use crate::workload::{Captured, Failure, Outcome, Params, schbench::DEF};
 
 pub(super) fn parse(_params: &Params, output: &Captured<'_>) -> Outcome {
-    match read(output) {
-        Ok((runs, warnings)) => {
-            let mut parsed = merge(&DEF, &runs);
-            parsed.warnings.extend(warnings);
-            Outcome::Ok(parsed)
-        }
-        Err(failure) => Outcome::Failed(failure),
-    }
+    outcome(&DEF, read(output))
 }
 
 /// One block of percentiles.
@@ -380,6 +373,7 @@ fn json_run(output: &Captured<'_>) -> Result<Option<Run>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::runs::merge;
 
     const FINAL: &str = "Wakeup Latencies percentiles (usec) runtime 3 (s) (230 total samples)\n\
         \t  50.0th: 11         (64 samples)\n\t* 99.0th: 5976       (21 samples)\n\t  min=3, max=7364\n\

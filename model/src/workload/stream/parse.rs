@@ -2,7 +2,7 @@
 //! without `Solution Validates` is no result, although the exit status is 0.
 
 use crate::workload::resolve::resolved_count;
-use crate::workload::runs::{Run, merge};
+use crate::workload::runs::{Run, outcome};
 use crate::workload::text::{Line, excerpt, finite, lines, unreadable, word_after};
 use crate::workload::verdict::{by_end, by_status, no_result};
 use crate::workload::{Captured, Failure, Outcome, Params, stream::DEF};
@@ -12,14 +12,7 @@ const KERNELS: [&str; 4] = ["copy", "scale", "add", "triad"];
 const LEAST_TICKS: f64 = 20.0;
 
 pub(super) fn parse(params: &Params, output: &Captured<'_>) -> Outcome {
-    match read(params, output) {
-        Ok((runs, warnings)) => {
-            let mut parsed = merge(&DEF, &runs);
-            parsed.warnings.extend(warnings);
-            Outcome::Ok(parsed)
-        }
-        Err(failure) => Outcome::Failed(failure),
-    }
+    outcome(&DEF, read(params, output))
 }
 
 fn read(params: &Params, output: &Captured<'_>) -> Result<(Vec<Run>, Vec<String>), Failure> {
