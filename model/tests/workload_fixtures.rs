@@ -26,6 +26,9 @@ const FOLDERS: &[(&str, &str)] = &[
     ("stream", "stream"),
     ("tbench", "tbench"),
     ("stress-ng", "stress-ng"),
+    ("reaim", "aim7"),
+    ("unixbench", "unixbench"),
+    ("perf-bench", "perf-bench"),
     ("iperf3", "iperf3"),
     ("sysbench", "sysbench"),
     ("cyclictest", "cyclictest"),
@@ -111,7 +114,8 @@ fn exit_of(cmd: &str) -> ExitState {
     match code {
         // The status of `timeout`, not of the tool.
         Some(124 | 137) if by_timeout => ExitState::Unknown,
-        Some(code @ 129..=192) => ExitState::Signal(code - 128),
+        // 129 is git's and perf's own status for a wrong command line.
+        Some(code @ 130..=192) => ExitState::Signal(code - 128),
         Some(code) => ExitState::Code(code),
         None => ExitState::Unknown,
     }

@@ -53,6 +53,7 @@ const KNOWN: &[(&str, Dimension, f64)] = &[
     ("MB/s", Dimension::Bandwidth, 1e6),
     ("MiB/s", Dimension::Bandwidth, 1_048_576.0),
     ("GB/s", Dimension::Bandwidth, 1e9),
+    ("GiB/s", Dimension::Bandwidth, 1_073_741_824.0),
     ("Mbit/s", Dimension::Bandwidth, 125_000.0),
     ("Gbit/s", Dimension::Bandwidth, 125e6),
     ("B", Dimension::Size, 1.0),

@@ -3,8 +3,8 @@
 use crate::topology::Topology;
 use crate::workload::{
     Captured, Command, Implementation, Limits, Outcome, ParamError, Params, PreflightFinding,
-    WorkloadDef, cyclictest, hackbench, iperf3, netperf, schbench, stream, stress_ng, sysbench,
-    tbench,
+    WorkloadDef, aim7, cyclictest, exec, futex, hackbench, iperf3, netperf, perf_bench, schbench,
+    stream, stress_ng, sysbench, tbench, unixbench,
 };
 
 /// A workload of the catalogue.
@@ -28,6 +28,16 @@ pub enum Workload {
     Sysbench,
     /// Streams between a client and a server.
     Iperf3,
+    /// The benchmarks of the kernel tree.
+    PerfBench,
+    /// Small tests and an index over them.
+    Unixbench,
+    /// Users that each do a mix of jobs.
+    Aim7,
+    /// Pairs of threads that wake each other.
+    Futex,
+    /// Any program.
+    Exec,
 }
 
 /// Every workload, in the order of the documentation.
@@ -41,6 +51,11 @@ pub const ALL: &[Workload] = &[
     Workload::Cyclictest,
     Workload::Sysbench,
     Workload::Iperf3,
+    Workload::PerfBench,
+    Workload::Unixbench,
+    Workload::Aim7,
+    Workload::Futex,
+    Workload::Exec,
 ];
 
 type CommandFn = fn(&Params, Implementation, &Topology) -> Result<(Command, Params), ParamError>;
@@ -67,6 +82,11 @@ impl Workload {
             Workload::Cyclictest => &cyclictest::ENTRY,
             Workload::Sysbench => &sysbench::ENTRY,
             Workload::Iperf3 => &iperf3::ENTRY,
+            Workload::PerfBench => &perf_bench::ENTRY,
+            Workload::Unixbench => &unixbench::ENTRY,
+            Workload::Aim7 => &aim7::ENTRY,
+            Workload::Futex => &futex::ENTRY,
+            Workload::Exec => &exec::ENTRY,
         }
     }
 

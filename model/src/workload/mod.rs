@@ -22,9 +22,14 @@ mod test_machine;
 mod text;
 mod verdict;
 
+pub mod aim7;
 pub mod cyclictest;
+pub mod exec;
+pub mod futex;
 pub mod iperf3;
+pub mod perf_bench;
 pub mod sysbench;
+pub mod unixbench;
 pub use catalogue::{ALL, Workload};
 pub use command::{Command, Limits, PreflightFinding, Program, ServerCommand};
 pub use def::{Aggregate, Implementation, MetricDef, ParamDef, ParamKind, ToolDef, WorkloadDef};

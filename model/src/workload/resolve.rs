@@ -83,21 +83,6 @@ impl<'a> Reader<'a> {
         Ok(derived)
     }
 
-    /// Any number that may be left out.
-    #[expect(dead_code, reason = "the next workloads use it")]
-    pub(super) fn optional_number(
-        &mut self,
-        name: &'static str,
-    ) -> Result<Option<f64>, ParamError> {
-        let Some(value) = self.value(name) else {
-            return Ok(None);
-        };
-        match number(&value) {
-            Some(v) => Ok(Some(v)),
-            None => Err(self.bad(name, &value, "a number")),
-        }
-    }
-
     /// One of the words of its definition.
     pub(super) fn choice(&mut self, name: &'static str) -> Result<&'static str, ParamError> {
         let Some(value) = self.value(name) else {
@@ -128,7 +113,6 @@ impl<'a> Reader<'a> {
     }
 
     /// A size in bytes that may be left out.
-    #[expect(dead_code, reason = "the next workloads use it")]
     pub(super) fn optional_size(&mut self, name: &'static str) -> Result<Option<u64>, ParamError> {
         let Some(value) = self.value(name) else {
             return Ok(None);
@@ -158,7 +142,6 @@ impl<'a> Reader<'a> {
     }
 
     /// A nested value, as it stands.
-    #[expect(dead_code, reason = "the next workloads use it")]
     pub(super) fn tree(&mut self, name: &'static str) -> Option<ParamValue> {
         self.value(name)
     }
