@@ -68,6 +68,8 @@ pub enum Patch {
     RelaxDomainLevel(i32),
     /// `base-slice=NS`: what `base_slice_ns` in debugfs is set to, scaled already.
     BaseSlice(u64),
+    /// `normalized-base-slice=NS`: the base slice before scaling, as the kernel is built with.
+    NormalizedBaseSlice(u64),
     /// `PLACE_LAG` or `NO_PLACE_LAG`.
     Feature(Feature, bool),
 }
@@ -78,7 +80,7 @@ pub enum PatchError {
     /// No patch of that name.
     #[error(
         "`{text}` is no patch the model knows: one of {known}, relax_domain_level=N, \
-         base-slice=NS, or a scheduler feature like NO_PLACE_LAG"
+         base-slice=NS, normalized-base-slice=NS, or a scheduler feature like NO_PLACE_LAG"
     )]
     Unknown {
         /// As given.
@@ -134,10 +136,14 @@ impl Patch {
             Some(("relax_domain_level", value)) => (value.parse())
                 .map(Patch::RelaxDomainLevel)
                 .map_err(|_| bad(value, "a level: -1, 0, 1, ...")),
-            Some(("base-slice", value)) => (value.parse().ok())
-                .filter(|ns| BASE_SLICE_NS.contains(ns))
-                .map(Patch::BaseSlice)
-                .ok_or_else(|| bad(value, "a slice of 100000 to 100000000 ns")),
+            Some((name @ ("base-slice" | "normalized-base-slice"), value)) => {
+                let slice = value.parse().ok().filter(|ns| BASE_SLICE_NS.contains(ns));
+                let ns = slice.ok_or_else(|| bad(value, "a slice of 100000 to 100000000 ns"))?;
+                Ok(match name {
+                    "base-slice" => Patch::BaseSlice(ns),
+                    _ => Patch::NormalizedBaseSlice(ns),
+                })
+            }
             _ => Feature::parse_toggle(text)
                 .map(|(feature, on)| Patch::Feature(feature, on))
                 .map_err(|_| PatchError::Unknown {
@@ -159,6 +165,7 @@ impl fmt::Display for Patch {
             Patch::Named(named) => f.write_str(named.name()),
             Patch::RelaxDomainLevel(level) => write!(f, "relax_domain_level={level}"),
             Patch::BaseSlice(ns) => write!(f, "base-slice={ns}"),
+            Patch::NormalizedBaseSlice(ns) => write!(f, "normalized-base-slice={ns}"),
             Patch::Feature(feature, true) => write!(f, "{feature}"),
             Patch::Feature(feature, false) => write!(f, "NO_{feature}"),
         }
@@ -174,6 +181,10 @@ impl Profile {
             Patch::BaseSlice(ns) => {
                 self.need_eevdf(patch)?;
                 self.base_slice_ns = Some(ns);
+            }
+            Patch::NormalizedBaseSlice(ns) => {
+                self.need_eevdf(patch)?;
+                self.constants.slice.base_slice_ns = Some(ns);
             }
             Patch::Feature(feature, on) if self.features.has(feature) => {
                 self.features.set(feature, on);
@@ -198,6 +209,14 @@ impl Profile {
             let patch = Patch::parse(text.as_ref())?;
             profile.with(&patch)
         })
+    }
+
+    /// This kernel with a change that a stable release carries: may bring a feature it had not.
+    pub(crate) fn with_backport(mut self, patch: &Patch) -> Result<Self, PatchError> {
+        if let Patch::Feature(feature, on) = *patch {
+            self.features.set(feature, on);
+        }
+        self.with(patch)
     }
 
     fn need_eevdf(&self, patch: &Patch) -> Result<(), PatchError> {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::constants::Constants;
 use super::feature::{Feature, FeatureError, Features};
+use super::patch::{Patch, PatchError};
 use super::rules::{Rules, RulesFile};
 use crate::numbers::{self, NumberError};
 use crate::sourced::{Kind, Quantity, Sourced};
@@ -31,8 +32,21 @@ pub struct Profile {
     pub base_slice_ns: Option<u64>,
     /// Patches applied, in order.
     pub patches: Vec<String>,
+    /// Changes that later stable releases carry: see [`Profile::for_release`].
+    pub backports: Vec<Backport>,
     /// Every number of its file, by dotted name.
     pub numbers: Vec<(String, Quantity)>,
+}
+
+/// A change that stable releases carry from some point on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backport {
+    /// The first release known to have it.
+    pub since: (u32, u32, u32),
+    /// The change.
+    pub patch: Patch,
+    /// Where that was read.
+    pub source: String,
 }
 
 /// A kernel file that cannot be used.
@@ -73,6 +87,15 @@ pub enum ProfileError {
         /// As written.
         release: String,
     },
+    /// A backport that is no patch the model knows.
+    #[error("kernel file `{file}` names a backport that cannot be used")]
+    Backport {
+        /// The file's name.
+        file: String,
+        /// Why.
+        #[source]
+        source: PatchError,
+    },
     /// A rule or feature without a source.
     #[error("`{entry}` in kernel file `{file}` names no source")]
     NoSource {
@@ -100,6 +123,43 @@ struct ProfileFile {
     rules: RulesFile,
     features: BTreeMap<String, Sourced<bool>>,
     constants: Constants<Quantity>,
+    #[serde(default)]
+    backports: Vec<BackportFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BackportFile {
+    since: String,
+    patch: String,
+    source: String,
+    #[serde(rename = "kind")]
+    _kind: Kind,
+}
+
+impl BackportFile {
+    fn resolve(&self, file: &str) -> Result<Backport, ProfileError> {
+        let file = || file.to_owned();
+        let since = parse_stable(&self.since).ok_or_else(|| ProfileError::Release {
+            file: file(),
+            release: self.since.clone(),
+        })?;
+        let patch = Patch::parse(&self.patch).map_err(|source| ProfileError::Backport {
+            file: file(),
+            source,
+        })?;
+        if self.source.trim().is_empty() {
+            return Err(ProfileError::NoSource {
+                file: file(),
+                entry: self.patch.clone(),
+            });
+        }
+        Ok(Backport {
+            since,
+            patch,
+            source: self.source.clone(),
+        })
+    }
 }
 
 impl Profile {
@@ -143,6 +203,9 @@ impl Profile {
                 })
             })
             .collect::<Result<_, _>>()?;
+        let backports = (raw.backports.iter())
+            .map(|backport| backport.resolve(&file))
+            .collect::<Result<_, _>>()?;
         let rules = raw.rules.resolve();
         let profile = Profile {
             name: raw.name,
@@ -154,6 +217,7 @@ impl Profile {
             relax_domain_level: None,
             base_slice_ns: None,
             patches: Vec::new(),
+            backports,
             numbers: all,
         };
         match profile.missing() {
@@ -210,11 +274,22 @@ impl Profile {
     }
 }
 
-/// The first two numbers of a release: `6.12.95+deb13-cloud-amd64` gives (6, 12).
-pub(crate) fn parse_release(text: &str) -> Option<(u32, u32)> {
-    let mut parts = text.trim().trim_start_matches('v').splitn(3, '.');
+/// The first three numbers of a release: `6.12.95+deb13-cloud-amd64` gives (6, 12, 95); the third is
+/// 0 where there is none.
+pub(crate) fn parse_stable(text: &str) -> Option<(u32, u32, u32)> {
+    let mut parts = text.trim().trim_start_matches('v').splitn(4, '.');
+    let leading = |part: &str| {
+        let end = part
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(part.len());
+        part[..end].parse::<u32>().ok()
+    };
     let major = parts.next()?.parse().ok()?;
-    let minor = parts.next()?;
-    let digits = minor.len() - minor.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    Some((major, minor[..digits].parse().ok()?))
+    let minor = leading(parts.next()?)?;
+    Some((major, minor, parts.next().and_then(leading).unwrap_or(0)))
+}
+
+/// The first two numbers of a release.
+pub(crate) fn parse_release(text: &str) -> Option<(u32, u32)> {
+    parse_stable(text).map(|(major, minor, _)| (major, minor))
 }

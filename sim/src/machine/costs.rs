@@ -107,7 +107,9 @@ number_table! {
         /// What two busy threads of a core do together, in thousandths of one alone. At or below
         /// 1000 the second thread adds nothing.
         smt_throughput_permille,
-        /// Frequency with every core busy.
+        /// Frequency with turbo off.
+        base_khz,
+        /// Frequency with every core busy, turbo on.
         all_cores_khz,
     } optional {
         /// Frequency with one core busy, turbo on; absent: as `all_cores_khz`.
