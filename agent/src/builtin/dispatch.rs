@@ -1,9 +1,9 @@
 //! From a name to the workload.
 
-use crate::builtin::{hackbench, schbench, stream};
+use crate::builtin::{hackbench, netperf, schbench, stream};
 
 /// The names `schedrig-agent builtin` takes.
-pub const NAMES: &[&str] = &["hackbench", "schbench", "stream"];
+pub const NAMES: &[&str] = &["hackbench", "schbench", "stream", "netperf", "netserver"];
 
 /// Exit status for a name that is none of [`NAMES`].
 const EXIT_UNKNOWN: i32 = 2;
@@ -15,6 +15,8 @@ pub fn main(name: &str, args: &[String]) -> i32 {
         "hackbench" => hackbench::run(args),
         "schbench" => schbench::run(args),
         "stream" => stream::run(args),
+        "netperf" => netperf::run(args),
+        "netserver" => netperf::run_server(args),
         _ => {
             eprintln!(
                 "unknown builtin `{name}`, expected one of: {}",

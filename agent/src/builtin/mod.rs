@@ -10,6 +10,7 @@ mod dispatch;
 mod errno;
 mod hackbench;
 mod histogram;
+mod netperf;
 mod options;
 mod parker;
 mod schbench;

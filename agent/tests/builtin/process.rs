@@ -92,6 +92,21 @@ impl Running {
         self.child.id() as i32
     }
 
+    /// Waits for a line on stdout that begins with `start`.
+    pub(crate) fn wait_for_line(&mut self, start: &str) -> String {
+        let mut line = None;
+        let file = &mut self.output[0];
+        until(start, || {
+            let text = text(file);
+            line = text
+                .split_inclusive('\n')
+                .find(|l| l.starts_with(start) && l.ends_with('\n'))
+                .map(|l| l.trim_end().to_owned());
+            line.is_some().then_some(()).ok_or(text)
+        });
+        line.expect("found above")
+    }
+
     /// Waits until the group has so many tasks (threads of all processes).
     pub(crate) fn wait_for_tasks(&mut self, tasks: usize) {
         let group = self.group();
@@ -135,6 +150,15 @@ impl Running {
             stdout,
             stderr,
         }
+    }
+}
+
+impl Drop for Running {
+    /// A test that failed leaves nothing behind.
+    fn drop(&mut self) {
+        // It may have ended and been reaped already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
