@@ -5,8 +5,8 @@ use std::fmt;
 use super::feature::{Feature, FeatureError};
 use super::profile::Profile;
 use super::rules::{
-    ClusterScan, LoadTracking, MigrationScope, NewidleScope, Policy, ThrottleModel, ThrottledLb,
-    UnthrottleBy,
+    ClusterScan, LoadTracking, MigrationScope, NewidleScope, Policy, RelaxCompare, ThrottleModel,
+    ThrottledLb, UnthrottleBy,
 };
 
 macro_rules! patches {
@@ -57,6 +57,8 @@ patches! {
     SmtBuddyNewidle = "smt-buddy-newidle",
     /// No migration in domains that do not share the LLC.
     NoMigrationBeyondLlc = "no-migration-beyond-llc",
+    /// `relax_domain_level` takes its own level in (6.10).
+    RelaxAtOrAbove = "relax-at-or-above",
 }
 
 /// A change to a kernel.
@@ -269,6 +271,7 @@ impl Profile {
             }
             NamedPatch::SmtBuddyAssist => self.features.set(Feature::SmtBuddyAssist, true),
             NamedPatch::SmtBuddyNewidle => rules.newidle_scope = NewidleScope::WithinLlc,
+            NamedPatch::RelaxAtOrAbove => rules.relax_compare = RelaxCompare::AtOrAbove,
             NamedPatch::NoMigrationBeyondLlc => {
                 rules.migration_scope = MigrationScope::WithinLlc;
             }

@@ -9,3 +9,6 @@ mod levels;
 pub use build::build_sched_domains;
 pub use domain::{DomainId, LevelKind, SchedDomain, SchedDomains, SchedGroup};
 pub use flags::SdFlags;
+
+#[cfg(test)]
+mod tests;
