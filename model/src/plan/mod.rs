@@ -7,6 +7,7 @@ mod build;
 mod canonical;
 mod cells;
 mod commands;
+mod diff;
 mod estimate;
 mod jobs;
 mod machine;
@@ -19,6 +20,7 @@ mod tree;
 mod types;
 
 pub use build::{Overrides, PLAN_FORMAT, build};
+pub use diff::{Difference, PlanDiff, diff};
 pub use machine::{Inventory, Machine};
 pub use render::{RenderOptions, change_text, command_text, knob_text, time_text, to_text};
 pub use require::matches_pattern;

@@ -63,9 +63,13 @@ fn scalar(node: &Node, want: &Shape, name: &str, report: &mut Report) {
     let Value::Scalar { text, quoted } = &node.value else {
         return wrong(node, want, name, report);
     };
+    if text.contains("${") {
+        // An unknown parameter has been reported already.
+        return;
+    }
     if let Err(fault) = scalar_text(text, *quoted, want) {
         report.push(
-            Diagnostic::error(node.pos, format!("`{name}` is not right"))
+            Diagnostic::error(node.pos, format!("wrong value for `{name}`"))
                 .found(node.found())
                 .expected(fault.expected)
                 .suggest(fault.suggestion.as_deref()),

@@ -211,7 +211,10 @@ impl Located {
     fn render_source(&self, line: &str, out: &mut String) {
         const SHOWN: usize = 110;
         let column = usize::try_from(self.column).unwrap_or(1).max(1) - 1;
-        let from = column.saturating_sub(SHOWN / 2);
+        let from = match line.chars().count() {
+            n if n <= SHOWN => 0,
+            _ => column.saturating_sub(SHOWN / 2),
+        };
         // A tab is one character wide here, so that the caret stands right.
         let shown: String = line
             .chars()

@@ -49,9 +49,29 @@ pub(super) fn read(file: u16, text: &str, report: &mut Report) -> Option<Node> {
             let at = error.location().map_or(whole, |l| pos(file, &l, 1));
             let message = error.without_snippet().to_string();
             let message = strip_position(message.lines().next().unwrap_or_default());
-            report.push(Diagnostic::error(at, format!("not YAML: {message}")));
+            let diagnostic = Diagnostic::error(at, format!("not YAML: {message}"));
+            report.push(match hint(text, at) {
+                Some(hint) => diagnostic.expected(hint),
+                None => diagnostic,
+            });
             None
         }
+    }
+}
+
+/// What most often leads to text that is no YAML at this place.
+fn hint(text: &str, at: Pos) -> Option<&'static str> {
+    let index = usize::try_from(at.line).ok()?.checked_sub(1)?;
+    let line = text.lines().nth(index)?;
+    let value = line.split_once(':').map_or("", |(_, v)| v).trim_start();
+    if value.starts_with(['>', '|', '%', '@', '&', '*', '`']) {
+        Some("quotes around a value that starts with a sign: `\">= 16\"`")
+    } else if line.starts_with("---") {
+        Some("one document a file")
+    } else if line.contains('\t') {
+        Some("spaces, not tabs")
+    } else {
+        None
     }
 }
 

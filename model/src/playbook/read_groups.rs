@@ -163,7 +163,7 @@ fn bandwidth(node: &Node, report: &mut Report) -> Option<(Bandwidth, Pos)> {
     };
     let Some(parsed) = parsed else {
         report.push(
-            Diagnostic::error(quota.pos, "`quota` is not right")
+            Diagnostic::error(quota.pos, "wrong value for `quota`")
                 .found(quota.found())
                 .expected("`50 cpus`, `50% cpus`, `max`, or a time such as `50 ms`"),
         );
@@ -178,7 +178,7 @@ fn bandwidth(node: &Node, report: &mut Report) -> Option<(Bandwidth, Pos)> {
         Ok(()) => Some((bandwidth, node.pos)),
         Err(why) => {
             report.push(
-                Diagnostic::error(node.pos, "`cpu.max` is not right")
+                Diagnostic::error(node.pos, "wrong value for `cpu.max`")
                     .found(node.found())
                     .expected(why),
             );

@@ -140,7 +140,10 @@ impl Substitution<'_> {
                     return (p.text.clone(), p.quoted);
                 }
                 Some(p) => out.push_str(&p.text),
-                None => self.unknown(name, pos),
+                None => {
+                    self.unknown(name, pos);
+                    return (text.to_owned(), quoted);
+                }
             }
             rest = &rest[at + end + 1..];
             if out.len() > MAX_GROWTH {

@@ -103,8 +103,11 @@ fn check_param(entry: &Entry, workload: Workload, report: &mut Report) {
 }
 
 fn push_fault(pos: super::source::Pos, key: &str, node: &Node, fault: Fault, report: &mut Report) {
+    if node.text().is_some_and(|t| t.contains("${")) {
+        return;
+    }
     report.push(
-        Diagnostic::error(pos, format!("`{key}` is not right"))
+        Diagnostic::error(pos, format!("wrong value for `{key}`"))
             .found(node.found())
             .expected(fault.expected)
             .suggest(fault.suggestion.as_deref()),

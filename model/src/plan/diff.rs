@@ -1,0 +1,156 @@
+//! What differs between two plans: every value by its path, then the steps.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::types::{Plan, Step};
+
+/// A value that differs. `None`: not there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Keys down to the value; cells, arms and hosts by their names: `cells.wakeup.params.seconds`.
+    pub path: String,
+    /// In the first plan.
+    pub a: Option<String>,
+    /// In the second plan.
+    pub b: Option<String>,
+}
+
+/// How two plans differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PlanDiff {
+    /// Values that differ, by path.
+    pub values: Vec<Difference>,
+    /// Steps of the first and of the second plan.
+    pub steps: (usize, usize),
+    /// The first place at which the steps differ; `None`: they are the same.
+    pub first_step: Option<usize>,
+    /// Estimates in milliseconds.
+    pub estimate_ms: (u64, u64),
+}
+
+impl PlanDiff {
+    /// Whether the plans are equal.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty() && self.first_step.is_none()
+    }
+
+    /// For people.
+    pub fn to_text(&self) -> String {
+        if self.is_empty() {
+            return "the plans are the same\n".into();
+        }
+        let mut out = String::new();
+        for d in &self.values {
+            let _ = match (&d.a, &d.b) {
+                (Some(a), Some(b)) => writeln!(out, "~ {}: {a} -> {b}", d.path),
+                (Some(a), None) => writeln!(out, "- {}: {a}", d.path),
+                (None, Some(b)) => writeln!(out, "+ {}: {b}", d.path),
+                (None, None) => Ok(()),
+            };
+        }
+        if let Some(at) = self.first_step {
+            let _ = writeln!(
+                out,
+                "steps: {} -> {}, the first that differs is {at}",
+                self.steps.0, self.steps.1
+            );
+        }
+        let (a, b) = self.estimate_ms;
+        let _ = writeln!(
+            out,
+            "time: {} -> {}",
+            super::render::time_text(a),
+            super::render::time_text(b)
+        );
+        out
+    }
+}
+
+/// Compares two plans.
+pub fn diff(a: &Plan, b: &Plan) -> PlanDiff {
+    let (left, right) = (values(a), values(b));
+    let paths: std::collections::BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+    let values = paths
+        .into_iter()
+        .filter(|p| left.get(*p) != right.get(*p))
+        .map(|p| Difference {
+            path: p.clone(),
+            a: left.get(p).cloned(),
+            b: right.get(p).cloned(),
+        })
+        .collect();
+    let differs = |(x, y): (&Step, &Step)| x != y;
+    let common = a.steps.len().min(b.steps.len());
+    let first_step = a
+        .steps
+        .iter()
+        .zip(&b.steps)
+        .position(differs)
+        .or_else(|| (a.steps.len() != b.steps.len()).then_some(common));
+    PlanDiff {
+        values,
+        steps: (a.steps.len(), b.steps.len()),
+        first_step,
+        estimate_ms: (a.estimate_ms(), b.estimate_ms()),
+    }
+}
+
+/// Every value of a plan but its steps and notes, by path.
+fn values(plan: &Plan) -> BTreeMap<String, String> {
+    let head = Plan {
+        steps: Vec::new(),
+        notes: Vec::new(),
+        ..plan.clone()
+    };
+    let mut found = BTreeMap::new();
+    flatten(
+        "",
+        &serde_json::to_value(&head).unwrap_or_default(),
+        &mut found,
+    );
+    found
+}
+
+fn flatten(path: &str, value: &Value, found: &mut BTreeMap<String, String>) {
+    let below = |key: &str| {
+        if path.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{path}.{key}")
+        }
+    };
+    match value {
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                flatten(&below(key), value, found);
+            }
+        }
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                flatten(
+                    &below(&name_of(item).unwrap_or_else(|| i.to_string())),
+                    item,
+                    found,
+                );
+            }
+        }
+        Value::Null => {}
+        Value::String(text) => {
+            found.insert(path.to_owned(), text.clone());
+        }
+        other => {
+            found.insert(path.to_owned(), other.to_string());
+        }
+    }
+}
+
+/// The name by which an item of a list is known, so that one more item does not shift the others.
+fn name_of(item: &Value) -> Option<String> {
+    ["id", "role", "path"]
+        .iter()
+        .find_map(|key| item.get(key)?.as_str().map(str::to_owned))
+}
