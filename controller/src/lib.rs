@@ -1,1 +1,3 @@
 //! schedrig: command line, fleet, store, reports.
+
+pub mod report;

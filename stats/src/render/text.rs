@@ -74,6 +74,7 @@ fn test_words(table: &Table) -> String {
     }
     let correction = match (criteria.correction.word(), table.family) {
         ("none", _) => "not corrected for the number of rows".to_owned(),
+        (word, 0) => format!("{word}, nothing to compare"),
         (word, 1) => format!("{word}, 1 comparison"),
         (word, n) => format!("{word} over {n} comparisons"),
     };

@@ -50,12 +50,10 @@ pub(super) fn number_notes(
 }
 
 fn word_notes(row: &Row, notes: RowNotes) -> Vec<String> {
-    let present = row.entries.iter().filter(|e| e.summary().is_some()).count();
     let mut texts = Vec::new();
     for (text, arms) in notes {
-        let of_row = arms.iter().any(String::is_empty) || arms.len() >= present.max(1);
-        let missing = row.entries.len() > 1 && present == 0 && arms.len() < row.entries.len();
-        texts.push(if of_row && !missing {
+        let of_row = arms.iter().any(String::is_empty) || arms.len() >= row.entries.len();
+        texts.push(if of_row {
             text
         } else {
             format!("{}: {text}", arms.join(", "))
