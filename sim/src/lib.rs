@@ -6,5 +6,6 @@ pub mod machine;
 pub mod mask;
 mod numbers;
 pub mod sourced;
+pub mod trace;
 
 pub use numbers::NumberError;

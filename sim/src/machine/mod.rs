@@ -19,4 +19,6 @@ pub use shipped::{shipped_machines, shipped_text};
 pub use tree::{CPUS_MAX, CpuPlace, Distance, Machine, Node};
 
 #[cfg(test)]
+mod discovered_tests;
+#[cfg(test)]
 mod tests;
