@@ -66,6 +66,7 @@ impl<'a> Schedule<'a> {
 
     /// Arms that differ in settings: they take turns within each cell.
     fn in_place(&mut self, seats: &[usize], jobs: &[&Job]) {
+        let arms = self.arms_of(seats);
         for (boot, (from, to)) in blocks(self.spec.repeat.max, self.spec.repeat.boots)
             .into_iter()
             .enumerate()
@@ -78,18 +79,13 @@ impl<'a> Schedule<'a> {
                 let cell = group[0].cell.as_str();
                 let mut rng = stream(self.seed, &format!("{cell}/{boot}"));
                 for warmup in 0..self.spec.repeat.warmup {
-                    for arm in 0..self.spec.arms.len() {
-                        self.run(&group, seats, arm, warmup, boot, true);
+                    for arm in &arms {
+                        self.run(&group, seats, *arm, warmup, boot, true);
                     }
                 }
-                for (rep, arm) in turns(
-                    self.spec.repeat.order,
-                    self.spec.arms.len(),
-                    from,
-                    to,
-                    &mut rng,
-                ) {
-                    self.run(&group, seats, arm, rep, boot, false);
+                let order = self.spec.repeat.order;
+                for (rep, arm) in turns(order, arms.len(), from, to, &mut rng) {
+                    self.run(&group, seats, arms[arm], rep, boot, false);
                 }
             }
         }
@@ -100,14 +96,10 @@ impl<'a> Schedule<'a> {
         let blocks = blocks(self.spec.repeat.max, self.spec.repeat.boots);
         let boots = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
         let mut rng = stream(self.seed, "boots");
-        let order = turns(
-            self.spec.repeat.order,
-            self.spec.arms.len(),
-            0,
-            boots,
-            &mut rng,
-        );
+        let arms = self.arms_of(seats);
+        let order = turns(self.spec.repeat.order, arms.len(), 0, boots, &mut rng);
         for (boot, arm) in order {
+            let arm = arms[arm];
             let (from, to) = blocks[boot as usize];
             if seats.iter().all(|s| self.current[*s] == Some(arm)) {
                 self.reboot(seats);
@@ -123,6 +115,23 @@ impl<'a> Schedule<'a> {
                 }
             }
         }
+    }
+
+    /// Arms that apply to any of these machines.
+    fn arms_of(&self, seats: &[usize]) -> Vec<usize> {
+        (0..self.spec.arms.len())
+            .filter(|arm| seats.iter().any(|s| self.applies(*s, *arm)))
+            .collect()
+    }
+
+    fn applies(&self, seat: usize, arm: usize) -> bool {
+        // Roles of one machine share its settings.
+        let host = &self.seats[seat].machine.host;
+        let of_host = |s: &&Seat<'_>| s.machine.host == *host;
+        self.seats
+            .iter()
+            .filter(of_host)
+            .any(|s| s.arms.contains(&arm))
     }
 
     fn reboot(&mut self, seats: &[usize]) {
@@ -159,7 +168,7 @@ impl<'a> Schedule<'a> {
                 .iter()
                 .any(|a| a.kernel.is_some() || a.boot.is_some());
         for seat in seats {
-            if self.current[*seat] == Some(arm) || !self.seats[*seat].arms.contains(&arm) {
+            if self.current[*seat] == Some(arm) || !self.applies(*seat, arm) {
                 continue;
             }
             let times = if boots {
@@ -181,6 +190,15 @@ impl<'a> Schedule<'a> {
         boot: usize,
         warmup: bool,
     ) {
+        // A machine that an arm does not touch runs under it only as the partner of one it touches.
+        let touched = |job: &&&Job| {
+            let server = job.server_seat.is_some_and(|s| self.applies(s, arm));
+            server || self.applies(job.seat, arm)
+        };
+        let group: Vec<&Job> = group.iter().filter(touched).copied().collect();
+        if group.is_empty() {
+            return;
+        }
         self.enter(seats, arm);
         let barrier = (group.len() > 1).then(|| {
             self.barriers += 1;
