@@ -5,6 +5,7 @@ pub mod kernel;
 pub mod machine;
 pub mod mask;
 mod numbers;
+pub mod sensitivity;
 pub mod sourced;
 pub mod trace;
 

@@ -1,6 +1,7 @@
 //! Machines: a description in YAML or a discovered topology becomes CPUs, caches, costs, domains.
 
 mod calibrated;
+mod calibration;
 pub mod costs;
 mod discovered;
 pub mod domains;
@@ -12,6 +13,9 @@ mod shipped;
 mod tree;
 
 pub use calibrated::CostProfile;
+pub use calibration::{
+    Apart, CALIBRATION_FORMAT, Calibration, CalibrationError, Measurement, Probe, SPREAD_MAX,
+};
 pub use costs::{CacheSizes, Costs, IdleState};
 pub use error::MachineError;
 pub use file::{MachineFile, NodeDistances, Numbering, Shape};
