@@ -11,6 +11,7 @@ pub mod playbook;
 pub mod procfmt;
 pub mod record;
 pub mod run;
+pub mod time;
 pub mod topology;
 pub mod workload;
 

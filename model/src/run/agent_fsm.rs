@@ -150,6 +150,32 @@ impl AgentFsm {
         matches!(self.state, State::Idle)
     }
 
+    /// Whether nothing is being done and nothing is to be put back.
+    pub fn is_settled(&self) -> bool {
+        self.is_idle() && !self.touched
+    }
+
+    /// When the next `Tick` can matter, on the clock of `step`; `None`: never, until something else
+    /// happens. The driver sleeps until then: no timer runs beside a measurement.
+    pub fn next_tick_ns(&self) -> Option<u64> {
+        match self.state {
+            State::Running { deadline_ns, .. } => Some(deadline_ns),
+            State::Draining {
+                kill_at_ns,
+                killed: false,
+                ..
+            } => Some(kill_at_ns),
+            State::Idle if self.touched => self.alone_since_ns.map(|since| {
+                if since == 0 {
+                    0
+                } else {
+                    since.saturating_add(self.times.orphan_ns)
+                }
+            }),
+            _ => None,
+        }
+    }
+
     /// Effects in the order they must be performed. Total: every input is legal in every state.
     pub fn step(&mut self, now_ns: u64, input: AgentInput) -> Vec<AgentEffect> {
         match input {

@@ -216,13 +216,19 @@ pub struct Chunk {
     #[prost(bytes = "bytes", tag = "1")]
     pub data: ::prost::bytes::Bytes,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitRequest {
     /// Shown in diagnostics.
     #[prost(string, tag = "1")]
     pub playbook_name: ::prost::alloc::string::String,
     #[prost(string, tag = "2")]
     pub playbook: ::prost::alloc::string::String,
+    /// What `include` and `extends` name, by the path they resolve to.
+    #[prost(map = "string, string", tag = "7")]
+    pub files: ::std::collections::HashMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
     /// ROLE=HOST
     #[prost(string, repeated, tag = "3")]
     pub on: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
@@ -231,9 +237,9 @@ pub struct SubmitRequest {
     pub set: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     #[prost(uint64, tag = "5")]
     pub seed: u64,
-    /// `measured`, `expected`, `both`.
-    #[prost(string, tag = "6")]
-    pub backend: ::prost::alloc::string::String,
+    /// Selected entries and cells.
+    #[prost(string, repeated, tag = "6")]
+    pub only: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunUpdate {
@@ -252,10 +258,19 @@ pub mod run_update {
         /// The run ended; its record can be fetched.
         #[prost(string, tag = "3")]
         Finished(::prost::alloc::string::String),
-        /// The run could not start: text for a person.
-        #[prost(string, tag = "4")]
-        Refused(::prost::alloc::string::String),
+        /// The run could not start, or could not go on.
+        #[prost(message, tag = "4")]
+        Refused(super::RunRefused),
     }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunRefused {
+    /// For a person.
+    #[prost(string, tag = "1")]
+    pub text: ::prost::alloc::string::String,
+    /// The playbook is at fault, not a machine.
+    #[prost(bool, tag = "2")]
+    pub usage: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CancelRunRequest {
