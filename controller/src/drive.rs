@@ -205,7 +205,7 @@ impl Driver {
             StepAction::Run(r) => format!("{} [{}]", r.cell, r.arm),
             StepAction::Prepare(_) => "preparing the machine".into(),
             StepAction::MakeCgroups(_) => "making cgroups".into(),
-            StepAction::EnterArm(arm) => format!("entering arm {arm}"),
+            StepAction::EnterArm { arm, .. } => format!("entering arm {arm}"),
             StepAction::Reboot => "rebooting".into(),
             StepAction::RemoveCgroups => "removing cgroups".into(),
             StepAction::Restore => "putting the machine back".into(),

@@ -16,6 +16,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::local::{self, LocalAgent};
 use crate::progress::{self, Show};
+use crate::report::{CompareOptions, Format, compare_records};
 use crate::session::{self, Wanted};
 use crate::store::Store;
 
@@ -179,11 +180,21 @@ fn finish(args: &RunArgs, store: &Arc<dyn Store>, run: &RunId) -> Result<Exit, C
 
 /// Prints the comparison of a measured run, with what the simulator expects beside it.
 pub(super) fn compare_and_print(args: &RunArgs, record: RunRecord) -> Result<Exit, CommandError> {
-    let _ = args;
-    println!("{} repetitions", record.repetitions.len());
-    if record.state == RunState::Complete {
-        Ok(Exit::Done)
+    let complete = record.state == RunState::Complete;
+    let format = if args.json {
+        Format::Json
     } else {
-        Ok(Exit::Failed)
+        Format::Text
+    };
+    let options = CompareOptions {
+        format,
+        ..CompareOptions::default()
+    };
+    let compared = compare_records(&[record], &options).map_err(|e| CommandError::failed(&e))?;
+    println!("{}", compared.text.trim_end());
+    if complete {
+        return Ok(Exit::Done);
     }
+    eprintln!("schedrig: the run is incomplete; what was measured is kept");
+    Ok(Exit::Failed)
 }

@@ -133,7 +133,7 @@ fn show(record: &RunRecord, json: bool) -> Result<Exit, CommandError> {
     }
     for (host, granted) in &record.granted {
         for knob in granted {
-            println!("  {host} {}: {:?}", knob.place, knob.outcome);
+            println!("  {host} {}: {}", knob.place, knob.outcome);
         }
     }
     for note in &record.notes {

@@ -105,3 +105,16 @@ impl KnobOutcome {
         matches!(self, KnobOutcome::Applied { .. })
     }
 }
+
+impl std::fmt::Display for KnobOutcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            KnobOutcome::NotAvailable(why) => write!(f, "not available: {why}"),
+            KnobOutcome::NotApplied { errno, reason } => {
+                write!(f, "not applied (errno {errno}): {reason}")
+            }
+            KnobOutcome::ReadsBackDifferently { found } => write!(f, "reads back as `{found}`"),
+            KnobOutcome::Applied { value } => write!(f, "applied: `{value}`"),
+        }
+    }
+}

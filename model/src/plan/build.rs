@@ -7,7 +7,7 @@ use crate::playbook::{Diagnostic, Diagnostics, Playbook, Pos, Report, Spec};
 
 use super::jobs::{Job, Jobs, Seat};
 use super::machine::{self, Inventory, Machine, Parts};
-use super::schedule::Schedule;
+use super::schedule::{Schedule, on_machine};
 use super::types::{Arm, ArmChange, CgroupTree, Plan, PlannedHost, Repeat, StepAction};
 use super::{place, require, tree};
 
@@ -219,10 +219,7 @@ fn arms(spec: &Spec, seats: &[Seat<'_>]) -> Vec<Arm> {
         .iter()
         .enumerate()
         .map(|(i, arm)| {
-            let mut changes = Vec::new();
-            changes.extend(arm.kernel.clone().map(ArmChange::Kernel));
-            changes.extend(arm.boot.clone().map(ArmChange::Boot));
-            changes.extend(arm.knobs.iter().cloned().map(ArmChange::Knob));
+            let mut changes = on_machine(arm);
             // Steps state the CPUs of each machine; this is the first machine's set.
             changes.extend(
                 seats

@@ -253,7 +253,7 @@ fn render_step(step: &Step, out: &mut String) {
         StepAction::MakeCgroups(tree) => {
             let _ = writeln!(out, "make cgroups: {}", tree_text(tree));
         }
-        StepAction::EnterArm(arm) => {
+        StepAction::EnterArm { arm, .. } => {
             let _ = writeln!(out, "enter arm {arm}");
         }
         StepAction::Run(run) => render_run(run, out),

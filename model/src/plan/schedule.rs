@@ -1,12 +1,22 @@
 //! Jobs in their order: set-up, arms taking turns, reboots, putting back.
 
+use crate::host::knobs_of_collectors;
 use crate::id::{ArmId, StepId};
-use crate::playbook::Spec;
+use crate::playbook::{ArmSpec, Spec};
 
 use super::estimate::{self, Times};
 use super::jobs::{Job, Seat};
 use super::order::{blocks, stream, turns};
-use super::types::{CgroupTree, Restore, RunStep, Step, StepAction};
+use super::types::{ArmChange, CgroupTree, Restore, RunStep, Step, StepAction};
+
+/// What a machine has to be under an arm.
+pub(super) fn on_machine(arm: &ArmSpec) -> Vec<ArmChange> {
+    let mut changes = Vec::new();
+    changes.extend(arm.kernel.clone().map(ArmChange::Kernel));
+    changes.extend(arm.boot.clone().map(ArmChange::Boot));
+    changes.extend(arm.knobs.iter().cloned().map(ArmChange::Knob));
+    changes
+}
 
 /// Builds the list of steps.
 pub(super) struct Schedule<'a> {
@@ -144,12 +154,10 @@ impl<'a> Schedule<'a> {
     /// Settings and groups: a boot loses both.
     fn set_up(&mut self, seats: &[usize]) {
         for seat in seats {
-            if !self.spec.prepare.is_empty() {
-                self.push(
-                    *seat,
-                    StepAction::Prepare(self.spec.prepare.clone()),
-                    estimate::PREPARE,
-                );
+            let mut knobs = self.spec.prepare.clone();
+            knobs.extend(knobs_of_collectors(&self.spec.collect));
+            if !knobs.is_empty() {
+                self.push(*seat, StepAction::Prepare(knobs), estimate::PREPARE);
             }
             if let Some(tree) = self.trees[*seat].clone() {
                 let times = estimate::tree(tree.groups.len());
@@ -176,9 +184,19 @@ impl<'a> Schedule<'a> {
             } else {
                 estimate::ENTER
             };
-            self.push(*seat, StepAction::EnterArm(ArmId(spec.name.clone())), times);
             self.current[*seat] = Some(arm);
+            if !self.arms_differ_on_machine() {
+                continue;
+            }
+            let arm = ArmId(spec.name.clone());
+            let changes = on_machine(spec);
+            self.push(*seat, StepAction::EnterArm { arm, changes }, times);
         }
+    }
+
+    /// Whether a machine has to be changed from arm to arm: CPUs of the workload are in its steps.
+    fn arms_differ_on_machine(&self) -> bool {
+        self.spec.arms.iter().any(|arm| !on_machine(arm).is_empty())
     }
 
     fn run(

@@ -250,7 +250,12 @@ pub enum StepAction {
     /// Make the cgroup tree.
     MakeCgroups(CgroupTree),
     /// Make the machine run this arm: set its knobs, boot its kernel.
-    EnterArm(ArmId),
+    EnterArm {
+        /// Its name.
+        arm: ArmId,
+        /// What the machine has to be under it, beyond `Prepare`.
+        changes: Vec<ArmChange>,
+    },
     /// One repetition.
     Run(RunStep),
     /// Boot the machine anew.

@@ -61,6 +61,11 @@ impl<F: HostFiles> CgroupFs<F> {
         format!("{}{}", self.mount, self.kernel_path(group))
     }
 
+    /// `cgroup.procs` of a group, relative to the root.
+    pub fn procs_file(&self, group: &str) -> String {
+        format!("{}/cgroup.procs", self.folder(group))
+    }
+
     /// The folder of the base group.
     pub(super) fn base_folder(&self) -> String {
         if self.base.is_empty() {
