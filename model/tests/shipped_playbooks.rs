@@ -305,7 +305,7 @@ fn two_machines_share_a_barrier_and_a_server() {
     let entered: Vec<&str> = plan
         .steps
         .iter()
-        .filter(|s| matches!(s.action, StepAction::EnterArm(_)))
+        .filter(|s| matches!(s.action, StepAction::EnterArm { .. }))
         .map(|s| s.host.as_str())
         .collect();
     assert!(
