@@ -10,6 +10,7 @@ pub mod plan;
 pub mod playbook;
 pub mod procfmt;
 pub mod record;
+pub mod reference;
 pub mod run;
 pub mod time;
 pub mod topology;

@@ -33,6 +33,9 @@ patches! {
     /// Tasks throttle themselves, balancing still refuses a throttled source or destination: the
     /// series without its last patch.
     TaskThrottleLbPair = "task-throttle-lb-pair",
+    /// Balancing refuses a throttled source or destination: takes the last part of
+    /// `task-throttle` back.
+    ThrottledLbForbidden = "throttled-lb-forbidden",
     /// Wake-up search in the L2 cluster first, with prev and recent CPU as fallback (6.7).
     ClusterWakeup = "cluster-wakeup",
     /// The same without the fallback: earlier versions of the series.
@@ -252,6 +255,7 @@ impl Profile {
                     _ => ClusterScan::NoFallback,
                 };
             }
+            NamedPatch::ThrottledLbForbidden => rules.throttled_lb = ThrottledLb::Pair,
             NamedPatch::NoClusterWakeup => rules.cluster_scan = ClusterScan::Off,
             NamedPatch::PlaceBonus => self.features.set(Feature::PlaceBonus, true),
             NamedPatch::SkipZeroContrib => rules.tg_zero_delta_writes = false,

@@ -265,4 +265,40 @@ mod tests {
         assert_eq!(patched.constants, v6_8.constants);
         assert_eq!(patched.rules.policy, Policy::Eevdf);
     }
+
+    /// The patches that the published playbooks name, on the profiles they name.
+    #[test]
+    fn patches_of_the_published_playbooks_apply() {
+        let arms: [(&str, &[&str]); 9] = [
+            ("v6.6", &["cluster-wakeup"]),
+            ("v6.6", &["place-bonus"]),
+            ("v7.1", &["smt-buddy"]),
+            ("v7.1", &["relax_domain_level=4"]),
+            ("v6.17", &["task-throttle", "throttled-lb-forbidden"]),
+            ("v6.17", &["task-throttle", "no-migration-beyond-llc"]),
+            ("v3.16", &["skip-zero-contrib"]),
+            ("v3.16", &["no-force-update"]),
+            ("v3.16", &["per-entity-load-rewrite"]),
+        ];
+        for (name, patches) in arms {
+            let base = Profile::shipped(name).unwrap();
+            let patched = base.clone().with_all(patches).unwrap();
+            assert_eq!(patched.patches, patches);
+            assert_ne!(
+                Profile {
+                    patches: Vec::new(),
+                    ..patched
+                },
+                base,
+                "{patches:?}"
+            );
+        }
+        let v6_17 = Profile::shipped("v6.17").unwrap();
+        let both = v6_17
+            .clone()
+            .with_all(&["task-throttle", "throttled-lb-forbidden"])
+            .unwrap();
+        let one = v6_17.with_all(&["task-throttle-lb-pair"]).unwrap();
+        assert_eq!(both.rules, one.rules);
+    }
 }
