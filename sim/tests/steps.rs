@@ -1,5 +1,7 @@
 //! Steps of a plan, played from the outside.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
