@@ -8,8 +8,10 @@ use schedrig_model::host::{Granted, HeldReading, HeldRules, HostFacts, Knob, hel
 use schedrig_model::plan::{ArmChange, CgroupTree, Collector, RunStep, StepAction};
 use schedrig_model::record::{Snapshot, SnapshotEdge, Taint};
 use schedrig_model::run::StepError;
+use schedrig_model::workload::ALL;
 
 use crate::collect::{Snapshotter, read_held};
+use crate::discover::{self, Identity, ProcessLimits, Roots, ToolProbe, hwloc};
 use crate::error::chain;
 use crate::host::Host;
 use crate::kernel::{CgroupError, CgroupFs, CgroupMount, HostFiles, RealFiles};
@@ -32,6 +34,9 @@ pub enum MachineError {
     /// Groups of an earlier run that do not go away.
     #[error("groups of an earlier run are still there: {0}")]
     Groups(String),
+    /// The system does not say what it is.
+    #[error("failed to ask the system for its name")]
+    Uname(#[source] std::io::Error),
     /// hwloc cannot read it.
     #[error("failed to read the topology")]
     Topology(#[source] crate::discover::hwloc::HwlocError),
@@ -316,43 +321,35 @@ impl Host for Machine {
         std::mem::take(&mut self.taints)
     }
 }
-/// What is known of this machine.
+/// What is known of this machine. Programs of the catalogue are looked up in `search_path` and asked
+/// for their versions.
 ///
 /// # Errors
 /// Its topology cannot be read.
-pub fn facts(_search_path: &str) -> Result<HostFacts, MachineError> {
-    let topology = crate::discover::hwloc::of_this_machine().map_err(MachineError::Topology)?;
-    let names = nix::sys::utsname::uname().ok();
-    let name = |f: fn(&nix::sys::utsname::UtsName) -> &std::ffi::OsStr| {
-        names
-            .as_ref()
-            .map(|n| f(n).to_string_lossy().into_owned())
-            .unwrap_or_default()
-    };
-    Ok(HostFacts {
-        hostname: name(|n| n.nodename()),
-        kernel_release: name(|n| n.release()),
-        kernel_version: name(|n| n.version()),
-        architecture: name(|n| n.machine()),
-        kernel_cmdline: None,
-        boot_id: None,
-        microcode: None,
-        bios: None,
-        os: None,
-        memory_bytes: None,
-        hypervisor: None,
-        cpufreq_driver: None,
-        cpuidle_driver: None,
-        cgroup_mode: None,
-        cgroup_controllers: Vec::new(),
-        schedstat: None,
-        sched_features: None,
-        settings: Default::default(),
-        tools: Vec::new(),
-        limits: None,
-        gaps: Vec::new(),
+pub fn facts(search_path: &str) -> Result<HostFacts, MachineError> {
+    let topology = hwloc::of_this_machine().map_err(MachineError::Topology)?;
+    let roots = Roots::machine(search_path);
+    let identity =
+        Identity::of_this_system(env!("CARGO_PKG_VERSION")).map_err(MachineError::Uname)?;
+    let free = discover::disk_free_bytes(std::path::Path::new("/"));
+    let limits = discover::limits(&roots, ProcessLimits::of_this_process(), free);
+    let mut probes = discover::collectors();
+    probes.extend(
+        ALL.iter()
+            .filter_map(|workload| workload.def().tool)
+            .map(|tool| ToolProbe {
+                program: tool.program.to_owned(),
+                version_args: tool.version_args.iter().map(|a| (*a).to_owned()).collect(),
+            }),
+    );
+    probes.sort_by(|a, b| a.program.cmp(&b.program));
+    probes.dedup_by(|a, b| a.program == b.program);
+    Ok(discover::facts(
+        &roots,
+        identity,
         topology,
-        agent_build: env!("CARGO_PKG_VERSION").into(),
-        root: nix::unistd::geteuid().is_root(),
-    })
+        limits,
+        &probes,
+        &discover::run_for_version,
+    ))
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use schedrig_agent::cli::{AgentCli, AgentCommand, probe, run};
+use schedrig_agent::cli::{AgentCli, AgentCommand, doctor, probe, restore, run};
 use schedrig_agent::{builtin, error, exec};
 
 fn main() -> ExitCode {
@@ -13,6 +13,8 @@ fn main() -> ExitCode {
         AgentCommand::Builtin { name, args } => std::process::exit(builtin::main(&name, &args)),
         AgentCommand::Launch(args) => ExitCode::from(exec::run_launcher(&args)),
         AgentCommand::Probe(args) => finish(probe(&args)),
+        AgentCommand::Restore { state } => finish(restore(&state)),
+        AgentCommand::Doctor => finish(doctor()),
         AgentCommand::Run(args) => {
             let filter = tracing_subscriber::EnvFilter::try_from_env("SCHEDRIG_LOG")
                 .unwrap_or_else(|_| "warn".into());

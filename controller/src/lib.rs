@@ -13,4 +13,5 @@ pub mod local;
 pub mod progress;
 pub mod report;
 pub mod session;
+pub mod simulator;
 pub mod store;

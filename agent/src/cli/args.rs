@@ -22,6 +22,14 @@ pub enum AgentCommand {
     Run(RunArgs),
     /// Say what this machine is, or what a saved topology holds
     Probe(ProbeArgs),
+    /// Put back what an earlier run left changed
+    Restore {
+        /// Where the journal is kept
+        #[arg(long, value_name = "DIR", default_value = "/var/lib/schedrig")]
+        state: camino::Utf8PathBuf,
+    },
+    /// What this machine can and cannot do, and how to mend it
+    Doctor,
     /// Hold a place for a program and end what it leaves behind (used by `run`)
     #[command(hide = true)]
     Launch(LauncherArgs),

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use super::{enroll, playbook, run, runs, serve, workload};
+use super::{compare, enroll, machine, playbook, run, runs, schedstat, serve, workload};
 use crate::error::CommandError;
 use crate::exit::Exit;
 
@@ -19,6 +19,20 @@ pub struct Cli {
 enum Verb {
     /// Run a playbook and print the comparison
     Run(run::RunArgs),
+    /// Compare the arms of runs
+    Compare(compare::CompareArgs),
+    /// Look at machines
+    #[command(subcommand)]
+    Machine(machine::MachineVerb),
+    /// Read saved /proc/schedstat snapshots
+    #[command(subcommand)]
+    Schedstat(schedstat::SchedstatVerb),
+    /// What this machine can and cannot do, and how to mend it
+    Doctor {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Check, plan and list playbooks
     #[command(subcommand)]
     Playbook(playbook::PlaybookVerb),
@@ -41,6 +55,10 @@ enum Verb {
 pub fn dispatch(cli: Cli) -> Result<Exit, CommandError> {
     match cli.command {
         Verb::Run(args) => run::run(args),
+        Verb::Compare(args) => compare::run(args),
+        Verb::Machine(verb) => machine::run(verb),
+        Verb::Schedstat(verb) => schedstat::run(verb),
+        Verb::Doctor { json } => machine::doctor(json),
         Verb::Playbook(verb) => playbook::run(verb),
         Verb::Runs(verb) => runs::run(verb),
         Verb::Workload(verb) => workload::run(verb),

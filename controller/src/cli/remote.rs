@@ -14,7 +14,7 @@ use schedrig_proto::v1::control_client::ControlClient;
 use schedrig_proto::v1::run_update::Body;
 use schedrig_proto::{MESSAGE_BYTES_MAX, WINDOW_BYTES};
 
-use super::run::{NEWS, RunArgs, compare_and_print, runtime};
+use super::run::{NEWS, RunArgs, compare_and_print, expected, runtime};
 use crate::ca::CONTROLLER_NAME;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -35,7 +35,8 @@ pub(super) fn run(args: &RunArgs, address: &str, wanted: Wanted) -> Result<Exit,
         let run = submit(&mut client, args, wanted).await?;
         fetch(&mut client, &run).await
     })?;
-    compare_and_print(args, record)
+    let expected = expected(args, &record);
+    compare_and_print(args, record, expected)
 }
 
 async fn connect(address: &str, certs: &Utf8Path) -> Result<ControlClient<Channel>, CommandError> {

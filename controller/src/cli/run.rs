@@ -18,6 +18,7 @@ use crate::local::{self, LocalAgent};
 use crate::progress::{self, Show};
 use crate::report::{CompareOptions, Format, compare_records};
 use crate::session::{self, Wanted};
+use crate::simulator::{self, SimMachine};
 use crate::store::Store;
 
 /// News that may wait to be shown; more are dropped.
@@ -175,12 +176,46 @@ async fn cancel_on_interrupt(cancel: watch::Sender<bool>) {
 /// Prints what a run came to.
 fn finish(args: &RunArgs, store: &Arc<dyn Store>, run: &RunId) -> Result<Exit, CommandError> {
     let record = store.load(run).map_err(|e| CommandError::failed(&e))?;
-    compare_and_print(args, record)
+    let expected = expected(args, &record);
+    if let Some(expected) = &expected {
+        store
+            .create(expected)
+            .map_err(|e| CommandError::failed(&e))?;
+    }
+    compare_and_print(args, record, expected)
+}
+
+/// What the simulator expects of a measured run on its machine.
+pub(super) fn expected(args: &RunArgs, record: &RunRecord) -> Option<RunRecord> {
+    if args.backend == BackendArg::Measured || record.plan.simulate_seeds == 0 {
+        return None;
+    }
+    // A model of several machines at once is none that this simulator has.
+    let [facts] = record.hosts.values().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    match SimMachine::discovered(facts) {
+        Ok(machine) => Some(simulator::expect(
+            &record.id,
+            &record.plan,
+            &record.playbook,
+            &machine,
+        )),
+        Err(error) => {
+            eprintln!("note: not simulated: {}", crate::error::chain(&error));
+            None
+        }
+    }
 }
 
 /// Prints the comparison of a measured run, with what the simulator expects beside it.
-pub(super) fn compare_and_print(args: &RunArgs, record: RunRecord) -> Result<Exit, CommandError> {
+pub(super) fn compare_and_print(
+    args: &RunArgs,
+    record: RunRecord,
+    expected: Option<RunRecord>,
+) -> Result<Exit, CommandError> {
     let complete = record.state == RunState::Complete;
+    let records: Vec<RunRecord> = std::iter::once(record).chain(expected).collect();
     let format = if args.json {
         Format::Json
     } else {
@@ -190,7 +225,7 @@ pub(super) fn compare_and_print(args: &RunArgs, record: RunRecord) -> Result<Exi
         format,
         ..CompareOptions::default()
     };
-    let compared = compare_records(&[record], &options).map_err(|e| CommandError::failed(&e))?;
+    let compared = compare_records(&records, &options).map_err(|e| CommandError::failed(&e))?;
     println!("{}", compared.text.trim_end());
     if complete {
         return Ok(Exit::Done);
