@@ -7,7 +7,7 @@ use crate::workload::catalogue::Entry;
 use crate::workload::preflight::{Need, check};
 use crate::workload::resolve::{Reader, resolved_count};
 use crate::workload::runs::{Run, outcome};
-use crate::workload::text::{Line, excerpt, finite, lines, unreadable};
+use crate::workload::text::{Line, excerpt, finite, fixed, lines, unreadable};
 use crate::workload::verdict::{by_end, by_status, no_result};
 use crate::workload::{
     Aggregate, Captured, Command, ExitState, Failure, Implementation, Limits, MetricDef, ParamDef,
@@ -267,7 +267,7 @@ fn table(lines: &[Line]) -> Result<(Vec<Run>, Option<f64>), Failure> {
         } else if text.starts_with("Tasks") && text.to_lowercase().contains("jobs/min") {
             columns = Some(5);
         } else if let Some(value) = text.strip_prefix("Max Jobs per Minute") {
-            let value = finite("jobs-rate-max", value, line)?;
+            let value = fixed("jobs-rate-max", value, 2, line)?;
             best = Some(best.map_or(value, |b| b.max(value)));
         } else if words.first().is_some_and(|w| w.parse::<u64>().is_ok()) {
             match columns {
@@ -285,6 +285,11 @@ fn table(lines: &[Line]) -> Result<(Vec<Run>, Option<f64>), Failure> {
                 message: excerpt(text),
             });
         }
+    }
+    if columns == Some(9) && !rows.is_empty() && best.is_none() {
+        return Err(Failure::Partial {
+            message: "the line `Max Jobs per Minute` is missing".to_owned(),
+        });
     }
     Ok((rows, best))
 }

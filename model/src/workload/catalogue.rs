@@ -3,8 +3,8 @@
 use crate::topology::Topology;
 use crate::workload::{
     Captured, Command, Implementation, Limits, Outcome, ParamError, Params, PreflightFinding,
-    WorkloadDef, aim7, cyclictest, exec, futex, hackbench, iperf3, netperf, perf_bench, schbench,
-    stream, stress_ng, sysbench, tbench, unixbench,
+    WorkloadDef, aim7, cyclictest, exec, futex, hackbench, iperf3, netperf, perf_bench, phases,
+    schbench, stream, stress_ng, sysbench, tbench, unixbench,
 };
 
 /// A workload of the catalogue.
@@ -38,6 +38,8 @@ pub enum Workload {
     Futex,
     /// Any program.
     Exec,
+    /// Threads that run, sleep, lock, signal and wait.
+    Phases,
 }
 
 /// Every workload, in the order of the documentation.
@@ -56,6 +58,7 @@ pub const ALL: &[Workload] = &[
     Workload::Aim7,
     Workload::Futex,
     Workload::Exec,
+    Workload::Phases,
 ];
 
 type CommandFn = fn(&Params, Implementation, &Topology) -> Result<(Command, Params), ParamError>;
@@ -87,6 +90,7 @@ impl Workload {
             Workload::Aim7 => &aim7::ENTRY,
             Workload::Futex => &futex::ENTRY,
             Workload::Exec => &exec::ENTRY,
+            Workload::Phases => &phases::ENTRY,
         }
     }
 

@@ -25,6 +25,9 @@ use crate::workload::{
 /// intervals 500 us longer for each thread before it, so that only the first one is checked.
 const LEAST_SHARE_OF_CYCLES: f64 = 0.5;
 
+/// `Max:%8ld`: fewer characters at the end of an output mean that the number is cut.
+const VALUE_WIDTH: usize = 8;
+
 pub(super) static ENTRY: Entry = Entry {
     def: &DEF,
     command,
@@ -178,6 +181,11 @@ fn read(params: &Params, output: &Captured<'_>) -> Result<(Vec<Run>, Vec<String>
             message: "a thread has 0 cycles".to_owned(),
         });
     }
+    if let Some(asked) = resolved_count(params, "threads").filter(|n| *n > threads.len() as u64) {
+        return Err(Failure::Partial {
+            message: format!("asked for {asked} threads, found {}", threads.len()),
+        });
+    }
     interrupted(params, &threads)?;
     let mut warnings = Vec::new();
     let scale = scale(&lines, &threads, &mut warnings);
@@ -238,6 +246,13 @@ fn rows(lines: &[Line]) -> Result<Vec<Thread>, Failure> {
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
     for line in lines {
         let text = line.text.trim();
+        let cut = line.cut && (!threads.is_empty() || text.starts_with("T:"));
+        let value_width = text.rsplit_once("Max:").map_or(0, |(_, v)| v.len());
+        if cut && value_width < VALUE_WIDTH && !text.starts_with('#') {
+            return Err(Failure::Partial {
+                message: "the output ends within the row of a thread".to_owned(),
+            });
+        }
         let Some(rest) = text.strip_prefix("T:") else {
             continue;
         };
@@ -250,11 +265,6 @@ fn rows(lines: &[Line]) -> Result<Vec<Thread>, Failure> {
             value("Avg:"),
             value("Max:"),
         ) else {
-            if line.cut {
-                return Err(Failure::Partial {
-                    message: "the output ends within the row of a thread".to_owned(),
-                });
-            }
             return Err(unreadable(
                 line,
                 "`T: N (PID) P:PRIO I:INTERVAL C:CYCLES Min:A Act:B Avg:C Max:D`",
@@ -279,6 +289,8 @@ fn summary(lines: &[Line]) -> Result<Vec<Thread>, Failure> {
         };
         line.text[key.len()..]
             .split_whitespace()
+            // `%05lu`.
+            .filter(|w| !line.cut || w.len() >= 5)
             .map(|w| finite(key.trim_matches(['#', ' ', ':']), w, line))
             .collect()
     };

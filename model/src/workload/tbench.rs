@@ -175,7 +175,8 @@ fn result(text: &str, line: &Line) -> Result<Run, Failure> {
     if *unit != "MB/sec" {
         return Err(unreadable(line, "a throughput in MB/sec"));
     }
-    if line.cut && !rest.contains(&"procs") {
+    let latency_cut = text.contains("max_latency") && !text.ends_with("ms");
+    if line.cut && (!rest.contains(&"procs") || latency_cut) {
         return Err(Failure::Partial {
             message: "the output ends within the line `Throughput`".to_owned(),
         });

@@ -6,7 +6,7 @@ use crate::workload::catalogue::Entry;
 use crate::workload::preflight::{Need, check};
 use crate::workload::resolve::{Reader, resolved_count};
 use crate::workload::runs::{Run, outcome};
-use crate::workload::text::{Line, excerpt, finite, lines, unreadable, word_after};
+use crate::workload::text::{Line, excerpt, finite, fixed, lines, unreadable, word_after};
 use crate::workload::verdict::{by_end, by_status, no_result};
 use crate::workload::{
     Aggregate, Captured, Command, Failure, Implementation, Limits, MetricDef, ParamDef, ParamError,
@@ -191,7 +191,7 @@ impl Pass {
             self.indexed = true;
         } else if let Some(at) = text.find("Index Score") {
             let value = text[at..].split_whitespace().last().unwrap_or("");
-            let score = positive("score", finite("score", value, line)?, text)?;
+            let score = positive("score", fixed("score", value, 1, line)?, text)?;
             let partial = text.contains("(Partial Only)");
             self.run
                 .says("index", if partial { "partial" } else { "whole" });
@@ -247,23 +247,18 @@ impl Pass {
     }
 }
 
-/// The lines `COUNT|138278|1|lps` of a test's program alone; those of several processes are averaged.
+/// The line `COUNT|138278|1|lps` of a test's program alone. Where both ends of a pair print one, they
+/// count the same exchanges, and the first counts here.
 fn programs(lines: &[Line]) -> Result<Run, Failure> {
     let mut run = Run::default();
-    let mut sum = 0.0;
-    let mut count = 0_u32;
-    let mut symbol = "";
     for line in lines {
         let cells: Vec<&str> = line.text.trim().split('|').collect();
         if let ["COUNT", value, _, unit, ..] = cells.as_slice() {
-            sum += finite("rate", value, line)?;
-            count += 1;
-            symbol = unit_of(unit).ok_or_else(|| unreadable(line, "a unit of UnixBench"))?;
+            let rate = positive("rate", finite("rate", value, line)?, &line.text)?;
+            let unit = unit_of(unit).ok_or_else(|| unreadable(line, "a unit of UnixBench"))?;
+            run.push_as("rate", rate, Unit::new(unit), Direction::HigherIsBetter);
+            break;
         }
-    }
-    if count > 0 {
-        let mean = positive("rate", sum / f64::from(count), "COUNT|0")?;
-        run.push_as("rate", mean, Unit::new(symbol), Direction::HigherIsBetter);
     }
     Ok(run)
 }

@@ -3,6 +3,7 @@
 use crate::workload::Failure;
 use crate::workload::text::{Line, finite, unreadable};
 
+use super::keyval::decimals;
 use super::parse::{Found, Section, unit_factor};
 
 struct Row<'l> {
@@ -26,6 +27,7 @@ pub(super) fn read(section: &Section) -> Result<Vec<Found>, Failure> {
     let rows: Vec<Row<'_>> = section.lines.iter().filter_map(row).collect();
     let mut found = Vec::new();
     for (i, this) in rows.iter().enumerate() {
+        ends_whole(this)?;
         let next = rows.get(i + 1).map_or(0, |r| r.words.len());
         match shape(section, this.words.len(), next) {
             Some(Shape::Transactions) => found.push(transactions(this)?),
@@ -45,6 +47,23 @@ pub(super) fn read(section: &Section) -> Result<Vec<Found>, Failure> {
         found.extend(with_units(section)?);
     }
     Ok(found)
+}
+
+/// Rates and CPU use have two decimals, service demands three: fewer of them where the output ends
+/// mean that the number is cut.
+fn ends_whole(row: &Row<'_>) -> Result<(), Failure> {
+    let least = match row.words.len() {
+        0..=3 => return Ok(()),
+        4..=6 => 2,
+        _ => 3,
+    };
+    let last = row.words.last().map_or(0, |w| decimals(w));
+    if row.line.cut && last < least {
+        return Err(Failure::Partial {
+            message: "the output ends within a row of numbers".to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// A line of numbers alone.
@@ -156,6 +175,9 @@ fn measured(found: &mut Found, metric: &str, value: f64) {
 
 /// `-v 0 -P 0` prints the number alone: it means something only where the test is known.
 fn bare(section: &Section, rows: &[Row<'_>]) -> Result<Vec<Found>, Failure> {
+    if section.headed {
+        return Ok(Vec::new());
+    }
     let [Row { words, line }] = rows else {
         return Ok(Vec::new());
     };

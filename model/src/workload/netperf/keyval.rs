@@ -44,6 +44,15 @@ pub(super) fn read(section: &Section) -> Result<Vec<Found>, Failure> {
     let mut titles: Option<Vec<&str>> = None;
     for line in &section.lines {
         if let Some((key, value)) = key_value(&line.text) {
+            if line.cut && decimals(value) < 2 {
+                // The output ends here: digits of this value may be missing.
+                if key == "THROUGHPUT" {
+                    return Err(Failure::Partial {
+                        message: "the output ends within THROUGHPUT".to_owned(),
+                    });
+                }
+                continue;
+            }
             match groups.last_mut() {
                 Some(group) if !group.contains_key(key) => {
                     group.insert(key, (value, line));
@@ -65,6 +74,11 @@ pub(super) fn read(section: &Section) -> Result<Vec<Found>, Failure> {
     }
     groups.retain(|g| g.contains_key("THROUGHPUT"));
     groups.iter().map(|group| found(section, group)).collect()
+}
+
+/// Digits after the point.
+pub(super) fn decimals(number: &str) -> usize {
+    number.split_once('.').map_or(0, |(_, d)| d.len())
 }
 
 fn key_value(text: &str) -> Option<(&str, &str)> {

@@ -27,6 +27,8 @@ pub(super) struct Section {
     /// Factor from the header's unit to 10^6 bits per second; `None`: no unit was seen.
     pub(super) to_mbit: Option<f64>,
     pub(super) lines: Vec<Line>,
+    /// A header of netperf begins it.
+    pub(super) headed: bool,
 }
 
 impl Section {
@@ -105,6 +107,7 @@ fn sections(lines: &[Line], asked: Option<&str>) -> Vec<Section> {
         if let Some(test) = test_of(&line.text) {
             sections.push(Section {
                 test: Some(test),
+                headed: true,
                 ..Section::default()
             });
         }

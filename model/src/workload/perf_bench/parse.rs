@@ -61,6 +61,20 @@ fn read(params: &Params, output: &Captured<'_>) -> Result<(Vec<Run>, Vec<String>
             "the value with its unit",
         ));
     }
+    let incomplete = |run: &&Run| {
+        let bench = run.resolved.get("bench").map_or("", String::as_str);
+        let rated = ["sched-pipe", "sched-seccomp-notify", "syscall-"];
+        let rate = run
+            .values
+            .iter()
+            .any(|(name, _)| name.ends_with("ops-rate"));
+        rated.iter().any(|r| bench.starts_with(r)) && !rate
+    };
+    if reading.runs.iter().any(|run| incomplete(&run)) {
+        return Err(Failure::Partial {
+            message: "the line `N ops/sec` is missing".to_owned(),
+        });
+    }
     if started > reading.runs.len() {
         return Err(Failure::Partial {
             message: format!(
@@ -140,6 +154,9 @@ impl Reading {
         if let Some(rate) = averaged(text, line)? {
             self.push("ops-rate", positive("ops-rate", rate, text)?);
         } else if let Some(time) = word_after(text, "Total time:") {
+            if line.cut && !text.ends_with("[sec]") {
+                return Err(cut());
+            }
             let time = finite("total-time", time, line)?;
             self.push("total-time", positive("total-time", time, text)?);
         } else if let [value, unit] = words.as_slice() {
@@ -200,6 +217,10 @@ impl Reading {
         if value.parse::<f64>().is_err() {
             return Ok(());
         }
+        if self.started > 0 {
+            // The other format has a unit beside each number.
+            return if line.cut { Err(cut()) } else { Ok(()) };
+        }
         let value = finite("value", value, line)?;
         match (asked, &self.part) {
             (Some("sched-messaging" | "sched-pipe" | "syscall-basic"), _) => {
@@ -218,6 +239,12 @@ impl Reading {
             }
         }
         Ok(())
+    }
+}
+
+fn cut() -> Failure {
+    Failure::Partial {
+        message: "the output ends within a value".to_owned(),
     }
 }
 

@@ -59,6 +59,7 @@ struct Reading {
     /// How long each stressor should run.
     asked: Option<f64>,
     table: bool,
+    dispatched: bool,
     finished: bool,
     skipped: Vec<String>,
     warnings: Vec<String>,
@@ -101,6 +102,11 @@ fn read(params: &Params, output: &Captured<'_>) -> Result<(Vec<Run>, Vec<String>
         return Err(reading.nothing(output, &lines, None));
     }
     reading.interrupted(params)?;
+    if reading.dispatched && !reading.finished {
+        return Err(Failure::Partial {
+            message: "the line `successful run completed` is missing".to_owned(),
+        });
+    }
     if reading.table && !reading.finished {
         reading
             .warnings
@@ -116,6 +122,8 @@ impl Reading {
         let text = line.text;
         if text.starts_with("setting to a") {
             self.asked = seconds(text);
+        } else if text.starts_with("dispatching hogs") {
+            self.dispatched = true;
         } else if text.starts_with("stressor ") && text.contains("bogo ops") {
             self.table = true;
         } else if text.contains("run completed in") {
