@@ -6,12 +6,7 @@ pub mod convert;
 pub mod version;
 
 /// Generated from `proto/proto/schedrig/v1/link.proto`.
-#[expect(
-    missing_docs,
-    clippy::all,
-    clippy::allow_attributes,
-    reason = "generated code"
-)]
+#[expect(missing_docs, clippy::allow_attributes, reason = "generated code")]
 pub mod v1 {
     include!("gen/schedrig.v1.rs");
 }
