@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use schedrig_model::procfmt::schedstat::{
     self, CpuField, DomainField, IdleType, LbField, Schedstat, SchedstatError, TailField,
-    cpu_derived, diff_json, diff_text, fields_of_equal_meaning, layout_of, parse,
-    parse_cpu_lines_of_any_version, show_text, subtract, sum_diff, sum_snapshot,
+    compare_sums, compare_text, cpu_derived, diff_json, diff_text, fields_of_equal_meaning,
+    layout_of, parse, parse_cpu_lines_of_any_version, show_text, subtract, sum_diff, sum_snapshot,
 };
 use schedrig_model::{CpuId, CpuSet};
 
@@ -325,6 +325,30 @@ fn versions_15_and_17_share_all_but_the_imbalances() {
             .all(|f| f.to_string().contains("imbalance"))
     );
     assert_eq!(fields.shared_cpu.len(), 9);
+}
+
+#[test]
+fn kernels_of_two_versions_stand_side_by_side() {
+    let (_, mut v15) = pair("v15-linux6.1.176-2s2c2t");
+    let (_, v17) = pair("v17-linux7.2.13-2s2c2t");
+    let nameless = compare_sums(&sum_snapshot(&v15), &sum_snapshot(&v17));
+    assert!(nameless.apart.contains(&"domain domain0".to_owned()));
+    assert!(nameless.apart.contains(&"domain SMT".to_owned()));
+    v15.name_domains(|_, d| Some(["SMT", "MC", "NUMA"][d.level as usize].to_owned()));
+    let both = compare_sums(&sum_snapshot(&v15), &sum_snapshot(&v17));
+    assert_eq!(
+        both.apart.len(),
+        15,
+        "the imbalances alone: {:?}",
+        both.apart
+    );
+    let find = |counter: &str| both.counters.iter().find(|c| c.counter == counter).unwrap();
+    assert_eq!(find("yld_count").change, "0 (unchanged)");
+    let text = compare_text(&both);
+    assert!(
+        text.contains("not compared, in one of the two alone: lb_imbalance[idle]"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `/proc/schedstat`, versions 14 to 17: read, subtract, sum, derive, print.
 
+mod compare;
 mod derived;
 mod diff;
 mod layout;
@@ -9,6 +10,7 @@ mod render;
 mod state;
 mod sums;
 
+pub use compare::{ComparedCounter, SumsComparison, compare_sums, compare_text};
 pub use derived::{Derived, change_text, cpu_derived, domain_derived};
 pub use diff::{CpuDelta, DomainDelta, SchedstatDiff, SchedstatDiffError, subtract};
 pub use layout::{

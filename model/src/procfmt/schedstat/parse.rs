@@ -154,13 +154,13 @@ pub fn parse(text: &str) -> Result<Schedstat, SchedstatError> {
         },
     };
     let mut timestamp = None;
-    let lines = text.lines().count();
+    let cut_line = (!text.ends_with('\n')).then(|| text.lines().count());
     for (index, line) in text.lines().enumerate().skip(1) {
         if let Some(jiffies) = line.strip_prefix("timestamp ") {
             timestamp = Some(number(jiffies.trim(), index + 1)?);
             continue;
         }
-        let cut = index + 1 == lines && !text.ends_with('\n');
+        let cut = cut_line == Some(index + 1);
         reader.line(line, index + 1).map_err(|err| match err {
             SchedstatError::FieldCount {
                 found, want, line, ..
@@ -299,9 +299,10 @@ impl<'a> Reader<'a> {
         at: usize,
     ) -> Result<Box<[u64]>, SchedstatError> {
         let mut values = Vec::with_capacity(want);
-        for word in text.split_ascii_whitespace() {
-            values.push(number(word, at)?);
-        }
+        read_numbers(text, &mut values).map_err(|word| SchedstatError::Number {
+            word: word.chars().take(40).collect(),
+            line: at,
+        })?;
         if values.len() == want {
             return Ok(values.into_boxed_slice());
         }
@@ -335,6 +336,39 @@ impl<'a> Reader<'a> {
 
 fn count_words(text: &str) -> usize {
     text.split_ascii_whitespace().count()
+}
+
+/// Digits of which any number fits 64 bits.
+const SAFE_DIGITS: usize = 19;
+
+/// Reads numbers parted by blanks; the first word that is none is the error. By bytes, as a snapshot
+/// of a big machine has 70,000 of them.
+fn read_numbers<'a>(text: &'a str, values: &mut Vec<u64>) -> Result<(), &'a str> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at].is_ascii_whitespace() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let mut value = 0_u64;
+        while at < bytes.len() && bytes[at].is_ascii_digit() {
+            value = value
+                .wrapping_mul(10)
+                .wrapping_add(u64::from(bytes[at] - b'0'));
+            at += 1;
+        }
+        let ended = bytes.get(at).is_none_or(u8::is_ascii_whitespace);
+        if ended && at - start <= SAFE_DIGITS {
+            values.push(value);
+            continue;
+        }
+        let word = text[start..].split_ascii_whitespace().next().unwrap_or("");
+        values.push(word.parse().map_err(|_| word)?);
+        at = start + word.len();
+    }
+    Ok(())
 }
 
 fn number(word: &str, line: usize) -> Result<u64, SchedstatError> {
@@ -387,5 +421,24 @@ impl DomainCounters {
     /// A counter, where the layout has it.
     pub fn get(&self, layout: &Layout, field: DomainField) -> Option<u64> {
         self.values.get(layout.domain_column(field)?).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_every_length_and_words_that_are_none() {
+        let read = |text| {
+            let mut values = Vec::new();
+            read_numbers(text, &mut values).map(|()| values)
+        };
+        assert_eq!(read(" 0 18446744073709551615  7"), Ok(vec![0, u64::MAX, 7]));
+        assert_eq!(read("1 18446744073709551616"), Err("18446744073709551616"));
+        assert_eq!(read("1 2x 3"), Err("2x"));
+        assert_eq!(read("-1"), Err("-1"));
+        assert_eq!(read("1 \u{e9}"), Err("\u{e9}"));
+        assert_eq!(read(""), Ok(vec![]));
     }
 }
