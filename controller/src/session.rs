@@ -151,10 +151,10 @@ fn preflight(plan: &Plan, machines: &[HostView]) -> Result<Vec<String>, CommandE
             ) {
                 match finding {
                     PreflightFinding::Refuse(text) => {
-                        drop(refused.insert(format!("{}: {text}", cell.id)))
+                        refused.insert(format!("{}: {text}", cell.id));
                     }
                     PreflightFinding::Warn(text) => {
-                        drop(notes.insert(format!("{}: {text}", cell.id)))
+                        notes.insert(format!("{}: {text}", cell.id));
                     }
                     PreflightFinding::RaiseNofile(n) => {
                         notes.insert(format!(

@@ -1,9 +1,5 @@
 //! Texts of real kernels and tools, captured beside the project: read where they are there.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    reason = "this test reads fixture files"
-)]
+#![expect(clippy::disallowed_methods, reason = "this test reads fixture files")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -282,9 +282,7 @@ fn cpu_kinds(hwloc: &Hwloc) -> Vec<CpuKind> {
     };
     let kinds: Vec<CpuKind> = kinds
         .map(|kind| CpuKind {
-            efficiency: kind
-                .efficiency
-                .and_then(|e| u32::try_from(usize::from(e)).ok()),
+            efficiency: kind.efficiency.and_then(|e| u32::try_from(e).ok()),
             cpus: set(kind.cpuset.iter_set().map(usize::from)),
         })
         .collect();

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use schedrig_model::host::ToolFact;
@@ -99,29 +100,41 @@ pub fn run_for_version(path: &Path, args: &[String]) -> Option<String> {
         .stderr(Stdio::piped())
         .spawn()
         .ok()?;
-    let read = |stream: Option<Box<dyn Read + Send>>| {
+    let (sender, texts) = mpsc::sync_channel(2);
+    let read = |place: usize, stream: Option<Box<dyn Read + Send>>| {
+        let sender = sender.clone();
         std::thread::spawn(move || {
             let mut text = Vec::new();
             if let Some(stream) = stream {
                 // What was read before an error is still worth a look.
                 let _ = stream.take(VERSION_BYTES).read_to_end(&mut text);
             }
-            String::from_utf8_lossy(&text).into_owned()
-        })
+            // Where nobody waits any more the text is not wanted.
+            let _ = sender.send((place, String::from_utf8_lossy(&text).into_owned()));
+        });
     };
-    let out = read(child.stdout.take().map(|s| Box::new(s) as _));
-    let err = read(child.stderr.take().map(|s| Box::new(s) as _));
+    read(0, child.stdout.take().map(|s| Box::new(s) as _));
+    read(1, child.stderr.take().map(|s| Box::new(s) as _));
     let end = Instant::now() + VERSION_DEADLINE;
-    while matches!(child.try_wait(), Ok(None)) {
-        if Instant::now() > end {
-            // It may end by itself meanwhile: then there is nothing to kill.
-            let _ = child.kill();
-            let _ = child.wait();
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(5));
+    let mut said: Vec<(usize, String)> = (0..2)
+        .map_while(|_| {
+            texts
+                .recv_timeout(end.saturating_duration_since(Instant::now()))
+                .ok()
+        })
+        .collect();
+    // It may have ended by itself: then there is nothing to kill.
+    let _ = child.kill();
+    let _ = child.wait();
+    if said.len() < 2 {
+        return None;
     }
-    let text = out.join().ok()? + "\n" + &err.join().ok()?;
+    said.sort();
+    let text = said
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect::<Vec<_>>()
+        .join("\n");
     let says = |l: &&str| l.bytes().any(|b| b.is_ascii_digit());
     text.lines().find(says).map(|l| l.trim().to_owned())
 }

@@ -87,7 +87,7 @@ pub fn run_launcher(args: &LauncherArgs) -> u8 {
     }
     let started = Instant::now();
     let exited = match start(args) {
-        Ok(child) => Watch::new(&child, signals).to_the_end(control.as_fd(), started),
+        Ok(child) => Watch::new(&child, signals).until_end(control.as_fd(), started),
         Err(error) => Exited {
             exec_errno: Some(error.raw_os_error().unwrap_or(0)),
             ..Exited::default()
@@ -234,7 +234,7 @@ impl Watch {
         }
     }
 
-    fn to_the_end(mut self, control: BorrowedFd<'_>, started: Instant) -> Exited {
+    fn until_end(mut self, control: BorrowedFd<'_>, started: Instant) -> Exited {
         let mut control_open = true;
         while self.status.is_none() {
             self.wait(control, &mut control_open);

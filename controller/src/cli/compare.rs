@@ -10,7 +10,7 @@ use crate::store::Store;
 
 /// Flags of `compare`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct CompareArgs {
+pub(super) struct CompareArgs {
     /// Runs: their names, the beginnings of them, or `latest`
     #[arg(required = true)]
     pub runs: Vec<String>,

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 
 /// Flags of `enroll`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct EnrollArgs {
+pub(super) struct EnrollArgs {
     /// The name the machine goes by
     pub host: String,
     /// Where the files are written; copy the directory to the machine

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 
 /// The verbs of `machine`.
 #[derive(Debug, Subcommand)]
-pub enum MachineVerb {
+pub(super) enum MachineVerb {
     /// Machines the simulator ships
     List {
         /// Print as JSON

@@ -36,7 +36,7 @@ pub fn data_dir() -> Utf8PathBuf {
 }
 
 /// `$XDG_STATE_HOME/schedrig`, by default `~/.local/state/schedrig`.
-pub fn state_dir() -> Utf8PathBuf {
+pub(super) fn state_dir() -> Utf8PathBuf {
     base_dir("XDG_STATE_HOME", ".local/state")
 }
 

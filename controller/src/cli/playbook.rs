@@ -11,7 +11,7 @@ use crate::exit::Exit;
 
 /// The verbs of `playbook`.
 #[derive(Debug, Subcommand)]
-pub enum PlaybookVerb {
+pub(super) enum PlaybookVerb {
     /// Say whether playbooks are valid
     Check {
         /// The playbooks
@@ -38,7 +38,7 @@ pub enum PlaybookVerb {
 
 /// Flags of `playbook plan`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct PlanArgs {
+pub(super) struct PlanArgs {
     /// The playbook
     pub playbook: Utf8PathBuf,
     /// A topology: an hwloc XML file, a description like `pack:2 l3:4 core:4 pu:2`, or a machine of

@@ -26,7 +26,7 @@ pub(super) const NEWS: usize = 64;
 
 /// Which backends run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BackendArg {
+pub(super) enum BackendArg {
     /// Agents on machines.
     Measured,
     /// The simulator.
@@ -37,7 +37,7 @@ pub enum BackendArg {
 
 /// Flags of `run`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct RunArgs {
+pub(super) struct RunArgs {
     /// The playbook
     pub playbook: Utf8PathBuf,
     /// Measure on this machine

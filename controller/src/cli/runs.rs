@@ -11,7 +11,7 @@ use crate::exit::Exit;
 
 /// The verbs of `runs`.
 #[derive(Debug, Subcommand)]
-pub enum RunsVerb {
+pub(super) enum RunsVerb {
     /// Every run, the newest first
     List {
         /// Print as JSON

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 
 /// The verbs of `schedstat`.
 #[derive(Debug, Subcommand)]
-pub enum SchedstatVerb {
+pub(super) enum SchedstatVerb {
     /// One snapshot, by name
     Show {
         /// A saved /proc/schedstat

@@ -23,7 +23,7 @@ use crate::store::{SqliteStore, Store};
 
 /// Flags of `serve`.
 #[derive(Clone, Debug, clap::Args)]
-pub struct ServeArgs {
+pub(super) struct ServeArgs {
     /// Where agents and clients connect
     #[arg(long, value_name = "ADDR", default_value = "0.0.0.0:7700")]
     pub listen: SocketAddr,

@@ -15,7 +15,7 @@ const SAVED_MAX: u64 = 64 << 20;
 
 /// The verbs of `workload`.
 #[derive(Debug, Subcommand)]
-pub enum WorkloadVerb {
+pub(super) enum WorkloadVerb {
     /// The catalogue, a line each
     List {
         /// Print as JSON
