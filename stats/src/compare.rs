@@ -270,6 +270,13 @@ fn evidence(base: &Sample, new: &Sample, criteria: &Criteria) -> Evidence {
     let (b, n) = (base.values(), new.values());
     match criteria.assume {
         Assumption::Nothing => nothing::rank_test(b, n, criteria.alpha),
+        // Without spread in either arm there is no t; ranks still say how often chance would part
+        // the arms so.
+        Assumption::Normal
+            if b.len().min(n.len()) > 1 && base.is_constant() && new.is_constant() =>
+        {
+            nothing::rank_test(b, n, criteria.alpha)
+        }
         Assumption::Normal => normal::welch(b, n, criteria.alpha),
         Assumption::Exact => exact::exact_test(b, n),
     }

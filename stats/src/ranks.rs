@@ -160,6 +160,37 @@ mod tests {
         assert!((rank_together(&a, &b).exact_p() - 0.008_480_482_834_297_774).abs() < 1e-12);
     }
 
+    /// Where nothing differs every deal of the values is equally likely: the share of deals with a
+    /// p-value up to alpha is at most alpha, ties or not.
+    #[test]
+    fn false_alarms_stay_below_alpha() {
+        for pool in [
+            [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+            [1.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0, 8.0, 9.0],
+        ] {
+            let mut p_values = Vec::new();
+            for mask in 0_u32..512 {
+                if mask.count_ones() != 4 {
+                    continue;
+                }
+                let of = |bit: u32| {
+                    let chosen = (0..9).filter(|i| mask >> i & 1 == bit);
+                    chosen.map(|i| pool[i as usize]).collect::<Vec<f64>>()
+                };
+                p_values.push(rank_together(&of(1), &of(0)).exact_p());
+            }
+            assert_eq!(p_values.len(), 126);
+            for alpha in [0.01, 0.02, 0.05, 0.1, 0.2, 0.5] {
+                let alarms = p_values.iter().filter(|p| **p <= alpha).count();
+                assert!(
+                    alarms as f64 / 126.0 <= alpha + 1e-12,
+                    "{alarms} at {alpha}"
+                );
+            }
+            assert!(p_values.iter().any(|p| *p <= 0.05));
+        }
+    }
+
     #[test]
     fn shift_interval_place_is_none_below_four_and_four() {
         assert_eq!(shift_interval_place(3, 3, 0.05), 0);

@@ -12,6 +12,7 @@ use super::judged::{Judged, judge};
 use super::junit::junit;
 use super::options::{CompareOptions, Format, ReportError};
 use super::rows::Sources;
+use super::samples::ByCell;
 
 /// A comparison of runs.
 #[derive(Clone, Debug)]
@@ -77,8 +78,9 @@ pub fn table_of(records: &[RunRecord], options: &CompareOptions) -> Result<Table
     });
     let arms: Vec<Arm> = arms.collect();
     let sources = Sources {
+        found: records_of_columns.iter().map(|r| ByCell::new(r)).collect(),
         records: records_of_columns,
-        expected: beside,
+        expected: beside.into_iter().map(ByCell::new).collect(),
         columns,
         all_metrics: options.all_metrics,
         criteria,

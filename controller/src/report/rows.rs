@@ -10,14 +10,16 @@ use schedrig_stats::{Criteria, Sample, Unit, Warning};
 
 use super::columns::Column;
 use super::identity::{bar, identity};
-use super::samples::{fairness, first_failure, repetitions, sample, taints};
+use super::samples::{ByCell, fairness, first_failure, sample, taints};
 
 /// What rows are made from.
 pub(super) struct Sources<'a> {
     /// The records of the columns: measured ones, or expected ones where nothing was measured.
     pub(super) records: Vec<&'a RunRecord>,
+    /// The repetitions of each of them.
+    pub(super) found: Vec<ByCell<'a>>,
     /// What the simulator says beside measured values.
-    pub(super) expected: Vec<&'a RunRecord>,
+    pub(super) expected: Vec<ByCell<'a>>,
     /// The columns.
     pub(super) columns: Vec<Column>,
     /// Every metric, not only primary ones.
@@ -70,12 +72,12 @@ impl Sources<'_> {
     }
 
     fn runs_on(&self, cell: &CellId, host: &HostId) -> bool {
-        self.records.iter().any(|record| {
-            let ran = record
-                .repetitions
-                .iter()
-                .any(|r| r.cell == *cell && r.host == *host);
-            ran || record.plan.steps.iter().any(|s| {
+        let ran = self
+            .found
+            .iter()
+            .any(|f| f.of_cell(host, cell).next().is_some());
+        ran || self.records.iter().any(|record| {
+            record.plan.steps.iter().any(|s| {
                 s.host == *host && matches!(&s.action, StepAction::Run(run) if run.cell == *cell)
             })
         })
@@ -86,16 +88,10 @@ impl Sources<'_> {
     fn metrics(&self, cell: &Cell, host: &HostId) -> Vec<String> {
         let def = Workload::by_name(&cell.workload).map(Workload::def);
         let mut seen: Vec<String> = Vec::new();
-        let of_cell = |r: &&RepetitionRecord| r.cell == cell.id && r.host == *host && !r.warmup;
-        for record in &self.records {
-            for found in record
-                .repetitions
-                .iter()
-                .filter(of_cell)
-                .flat_map(|r| &r.metrics)
-            {
-                if !seen.contains(&found.metric) {
-                    seen.push(found.metric.clone());
+        for found in &self.found {
+            for metric in found.of_cell(host, &cell.id).flat_map(|r| &r.metrics) {
+                if !seen.contains(&metric.metric) {
+                    seen.push(metric.metric.clone());
                 }
             }
         }
@@ -159,7 +155,7 @@ impl Sources<'_> {
         let mut identities: Vec<CellIdentity> = Vec::new();
         for place in &column.records {
             let record = self.records[*place];
-            let found = repetitions(record, host, &cell.id, &column.arm);
+            let found = self.found[*place].of(host, &cell.id, &column.arm);
             if record.state == RunState::Withdrawn {
                 reasons.push(format!("run {} is withdrawn", record.id));
                 continue;
@@ -201,19 +197,11 @@ impl Sources<'_> {
         host: &HostId,
         metric: &str,
     ) -> Option<Sample> {
-        self.expected.iter().find_map(|record| {
-            let found = repetitions(record, host, &cell.id, &column.arm);
-            let found = if found.is_empty() {
-                let mut hosts: Vec<&HostId> = record.repetitions.iter().map(|r| &r.host).collect();
-                hosts.sort();
-                hosts.dedup();
-                match hosts[..] {
-                    [only] => repetitions(record, only, &cell.id, &column.arm),
-                    _ => found,
-                }
-            } else {
-                found
-            };
+        self.expected.iter().find_map(|simulated| {
+            let mut found = simulated.of(host, &cell.id, &column.arm);
+            if let (true, Some(only)) = (found.is_empty(), simulated.only_host()) {
+                found = simulated.of(only, &cell.id, &column.arm);
+            }
             sample(&found, metric, None).ok()
         })
     }

@@ -6,26 +6,65 @@ use schedrig_model::id::{ArmId, CellId, HostId};
 use schedrig_model::record::{RepetitionRecord, RepetitionState, RunRecord};
 use schedrig_stats::{Sample, Unit};
 
-/// The repetitions of a cell under an arm on a host, warm-ups left out, the last try of each, in
+/// The repetitions of a run by machine, cell and arm: warm-ups left out, the last try of each, in
 /// order.
-pub(super) fn repetitions<'a>(
-    record: &'a RunRecord,
-    host: &HostId,
-    cell: &CellId,
-    arm: &ArmId,
-) -> Vec<&'a RepetitionRecord> {
-    let mut last: BTreeMap<u32, &RepetitionRecord> = BTreeMap::new();
-    let of_cell = record
-        .repetitions
-        .iter()
-        .filter(|r| !r.warmup && r.host == *host && r.cell == *cell && r.arm == *arm);
-    for repetition in of_cell {
-        let known = last.entry(repetition.repetition).or_insert(repetition);
-        if repetition.attempt >= known.attempt {
-            *known = repetition;
+pub(super) struct ByCell<'a> {
+    found: BTreeMap<Key<'a>, Vec<&'a RepetitionRecord>>,
+}
+
+type Key<'a> = (&'a HostId, &'a CellId, &'a ArmId);
+
+impl<'a> ByCell<'a> {
+    /// Sorts the repetitions of a run.
+    pub(super) fn new(record: &'a RunRecord) -> Self {
+        let mut last: BTreeMap<(Key, u32), &RepetitionRecord> = BTreeMap::new();
+        for repetition in record.repetitions.iter().filter(|r| !r.warmup) {
+            let key = (&repetition.host, &repetition.cell, &repetition.arm);
+            let known = last
+                .entry((key, repetition.repetition))
+                .or_insert(repetition);
+            if repetition.attempt >= known.attempt {
+                *known = repetition;
+            }
         }
+        let mut found: BTreeMap<Key, Vec<&RepetitionRecord>> = BTreeMap::new();
+        for ((key, _), repetition) in last {
+            found.entry(key).or_default().push(repetition);
+        }
+        ByCell { found }
     }
-    last.into_values().collect()
+
+    /// Those of a cell under an arm on a machine.
+    pub(super) fn of(
+        &self,
+        host: &HostId,
+        cell: &CellId,
+        arm: &ArmId,
+    ) -> Vec<&'a RepetitionRecord> {
+        self.found
+            .get(&(host, cell, arm))
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// The machine, where there is only one.
+    pub(super) fn only_host(&self) -> Option<&'a HostId> {
+        let mut hosts = self.found.keys().map(|(host, _, _)| *host);
+        let first = hosts.next()?;
+        hosts.all(|h| h == first).then_some(first)
+    }
+
+    /// Those of a cell on a machine under any arm.
+    pub(super) fn of_cell(
+        &self,
+        host: &HostId,
+        cell: &CellId,
+    ) -> impl Iterator<Item = &'a RepetitionRecord> {
+        let of_cell = self.found.iter();
+        of_cell
+            .filter(move |((h, c, _), _)| *h == host && *c == cell)
+            .flat_map(|(_, found)| found.iter().copied())
+    }
 }
 
 /// The sample of `metric` out of repetitions of one run; `step` is the metric's resolution in

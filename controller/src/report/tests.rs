@@ -512,6 +512,36 @@ fn every_format_and_style_writes_something() {
     );
 }
 
+/// A large matrix: 300 cells, two arms, five repetitions each, every row in its place.
+#[test]
+fn a_large_matrix_keeps_its_rows() {
+    let mut record = run("r1");
+    record.plan.cells.clear();
+    record.repetitions.clear();
+    for number in 0..300 {
+        let id = format!("hackbench/groups={number}");
+        record.plan.cells.push(cell(&id));
+        for n in 0..5 {
+            let seconds = f64::from(number + 1) + 0.001 * f64::from(n);
+            record.repetitions.push(repetition(&id, "two", n, seconds));
+            record
+                .repetitions
+                .push(repetition(&id, "one", n, seconds * 2.0));
+        }
+    }
+    let got = compare_records(&[record], &CompareOptions::default()).unwrap();
+    assert_eq!(got.table.rows.len(), 300);
+    let last = &got.table.rows[299];
+    assert_eq!(last.label, "hackbench/groups=299");
+    assert!((last.entries[0].summary().unwrap().center - 300.002).abs() < 1e-9);
+    // 300 rows correct alpha to 0.05 / 300: the least n with 2 / C(2n, n) below that is 8.
+    assert!(
+        got.text.contains("cannot tell, needs n >= 8"),
+        "{}",
+        got.text
+    );
+}
+
 #[test]
 fn an_assumption_of_another_build_is_refused() {
     let mut record = run("r1");

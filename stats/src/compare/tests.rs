@@ -97,6 +97,24 @@ fn constant_arms_differ_where_the_step_is_known() {
     assert!(!judged(&base, &base).verdict.tells());
 }
 
+/// Means have no t without spread: ranks decide, and one value an arm is too few.
+#[test]
+fn constant_arms_under_the_normal_assumption() {
+    let mean = Criteria {
+        assume: Assumption::Normal,
+        ..Criteria::default()
+    };
+    let base = lower("us", &[52.0; 5]).with_resolution(1.0).unwrap();
+    let new = lower("us", &[56.0; 5]).with_resolution(1.0).unwrap();
+    assert_eq!(
+        compare(&base, &new, &mean).unwrap().verdict,
+        Verdict::Regressed
+    );
+    let one = lower("us", &[52.0]);
+    let got = compare(&one, &one, &mean).unwrap();
+    assert_eq!(got.verdict.to_string(), "cannot tell, needs n >= 2");
+}
+
 /// Case A10: small whole latencies.
 #[test]
 fn one_step_is_within_the_resolution() {

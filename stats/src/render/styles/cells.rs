@@ -6,6 +6,7 @@ use crate::render::number;
 use crate::summary::Summary;
 use crate::table::{Arm, Entry, Row, Source, Table};
 use crate::verdict::Verdict;
+use crate::warning::Warning;
 
 /// What stands where there is no value.
 pub(super) const MISSING: &str = "missing";
@@ -45,6 +46,16 @@ pub(super) fn shows_difference(comparison: &Comparison) -> bool {
         comparison.verdict,
         Verdict::Improved | Verdict::Regressed | Verdict::Differs
     )
+}
+
+/// The verdict; a gain too large to be likely says so beside it.
+pub(super) fn verdict(comparison: &Comparison) -> String {
+    let large = |w: &Warning| matches!(w, Warning::ImplausiblyLarge { .. });
+    if comparison.warnings.iter().any(large) {
+        format!("{} (implausibly large)", comparison.verdict)
+    } else {
+        comparison.verdict.to_string()
+    }
 }
 
 /// The heading of an arm.

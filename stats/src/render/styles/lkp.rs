@@ -1,6 +1,6 @@
 //! The reports of the 0-day robot: value, change, value, metric.
 
-use super::cells::{MISSING, center, counts, difference, has_notes, heading, notes};
+use super::cells::{MISSING, center, counts, difference, has_notes, heading, notes, verdict};
 use crate::published::Convention;
 use crate::render::{Column, Sheet, number};
 use crate::table::{Entry, Row, Table};
@@ -34,7 +34,7 @@ pub(super) fn sheet(table: &Table) -> Sheet {
                 let compared = entry.comparison();
                 let dash = || "-".to_owned();
                 cells.push(compared.map_or_else(dash, |c| difference(c, Convention::Value)));
-                cells.push(compared.map_or_else(dash, |c| c.verdict.to_string()));
+                cells.push(compared.map_or_else(dash, verdict));
             }
             cells.push(value(row, entry));
         }

@@ -1,7 +1,7 @@
 //! Our own: each thing in its column.
 
 use super::cells::{
-    MISSING, center, difference, has_notes, heading, metric, notes, shows_difference,
+    MISSING, center, difference, has_notes, heading, metric, notes, shows_difference, verdict,
 };
 use crate::expected::{Expectation, Fit};
 use crate::published::Convention;
@@ -14,6 +14,7 @@ pub(super) fn sheet(table: &Table) -> Sheet {
     let expected: Vec<bool> = (0..table.arms.len())
         .map(|arm| table.rows.iter().any(|r| r.entries[arm].expected.is_some()))
         .collect();
+    let seeds = seeds(&all_expected(table));
     let noted = has_notes(table);
     let mut columns = vec![
         Column::left("", "cell"),
@@ -50,7 +51,7 @@ pub(super) fn sheet(table: &Table) -> Sheet {
         for (place, entry) in row.entries.iter().enumerate() {
             cells.extend(measured_cells(row, entry, place > 0));
             if expected[place] {
-                cells.extend(expected_cells(table, row, entry, place > 0));
+                cells.extend(expected_cells(seeds, row, entry, place > 0));
             }
         }
         if noted {
@@ -67,8 +68,7 @@ pub(super) fn sheet(table: &Table) -> Sheet {
 
 /// How to read the expected columns, where there are any.
 fn legend(table: &Table) -> Vec<String> {
-    let entries = table.rows.iter().flat_map(|r| &r.entries);
-    let expected: Vec<&Expected> = entries.filter_map(|e| e.expected.as_ref()).collect();
+    let expected = all_expected(table);
     if expected.is_empty() {
         return Vec::new();
     }
@@ -85,6 +85,11 @@ fn legend(table: &Table) -> Vec<String> {
          exp. diff: the expected difference, * where one is shown",
         table.criteria.assume.center_word()
     )]
+}
+
+fn all_expected(table: &Table) -> Vec<&Expected> {
+    let entries = table.rows.iter().flat_map(|r| &r.entries);
+    entries.filter_map(|e| e.expected.as_ref()).collect()
 }
 
 /// How many seeds, where it is the same everywhere.
@@ -106,7 +111,7 @@ fn measured_cells(row: &Row, entry: &Entry, compared: bool) -> Vec<String> {
             Some(c) => [
                 difference(c, SIGN),
                 number::p_value(c.p_adjusted),
-                c.verdict.to_string(),
+                verdict(c),
             ],
             None => ["-".to_owned(), "-".to_owned(), "-".to_owned()],
         });
@@ -114,15 +119,13 @@ fn measured_cells(row: &Row, entry: &Entry, compared: bool) -> Vec<String> {
     cells
 }
 
-fn expected_cells(table: &Table, row: &Row, entry: &Entry, compared: bool) -> Vec<String> {
+fn expected_cells(seeds: Option<usize>, row: &Row, entry: &Entry, compared: bool) -> Vec<String> {
     let Some(expected) = &entry.expected else {
         let dash = "-".to_owned();
         return vec![dash; if compared { 3 } else { 2 }];
     };
     let s = &expected.summary;
-    let all = table.rows.iter().flat_map(|r| &r.entries);
-    let all: Vec<&Expected> = all.filter_map(|e| e.expected.as_ref()).collect();
-    let n = match seeds(&all) {
+    let n = match seeds {
         Some(_) => String::new(),
         None => format!(" ({})", s.n),
     };
