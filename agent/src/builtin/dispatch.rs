@@ -1,9 +1,17 @@
 //! From a name to the workload.
 
-use crate::builtin::{hackbench, netperf, schbench, stream};
+use crate::builtin::{futex_ping, hackbench, netperf, phases, schbench, stream};
 
 /// The names `schedrig-agent builtin` takes.
-pub const NAMES: &[&str] = &["hackbench", "schbench", "stream", "netperf", "netserver"];
+pub const NAMES: &[&str] = &[
+    "hackbench",
+    "schbench",
+    "stream",
+    "netperf",
+    "netserver",
+    "futex",
+    "phases",
+];
 
 /// Exit status for a name that is none of [`NAMES`].
 const EXIT_UNKNOWN: i32 = 2;
@@ -16,6 +24,8 @@ pub fn main(name: &str, args: &[String]) -> i32 {
         "schbench" => schbench::run(args),
         "stream" => stream::run(args),
         "netperf" => netperf::run(args),
+        "futex" => futex_ping::run(args),
+        "phases" => phases::run(args),
         "netserver" => netperf::run_server(args),
         _ => {
             eprintln!(

@@ -8,11 +8,13 @@ mod affinity;
 mod clock;
 mod dispatch;
 mod errno;
+mod futex_ping;
 mod hackbench;
 mod histogram;
 mod netperf;
 mod options;
 mod parker;
+mod phases;
 mod schbench;
 mod stream;
 
