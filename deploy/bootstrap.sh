@@ -34,7 +34,7 @@ case $what in
 build)
   command -v cargo >/dev/null 2>&1 || { echo "bootstrap: no Rust toolchain: install one (rustup) first" >&2; exit 1; }
   # shellcheck disable=SC2046
-  install $(missing libhwloc-dev pkg-config gcc libc6-dev)
+  install $(missing libhwloc-dev libudev-dev pkg-config gcc libc6-dev)
   ;;
 run)
   # Optional: without it the builtin hackbench is used, and the table says so.

@@ -1,1 +1,5 @@
-//! The whole system on one machine: tests only, ships nothing.
+//! The whole system on one machine: the built programs, run as a user runs them.
+
+mod programs;
+
+pub use programs::{Programs, Scratch};

@@ -37,7 +37,7 @@ fn the_quickstart_has_every_cell_under_both_arms() {
     let plan = plan_on(QUICKSTART, "pack:1 l3:1 core:2 pu:1").unwrap_or_else(|e| panic!("{e}"));
     println!("{}", to_text(&plan, &RenderOptions::default()));
     assert_eq!(plan.cells.len(), 6);
-    assert_eq!(plan.runs(), 6 * 2 * 5);
+    assert_eq!(plan.runs(), 6 * 2 * 6);
     let cpus: Vec<Option<String>> = plan
         .steps
         .iter()
