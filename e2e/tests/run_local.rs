@@ -38,7 +38,7 @@ fn a_playbook_becomes_a_table_with_measured_and_expected() {
     for part in [
         "one-cpu",
         "all-cpus",
-        "time [s, lower]",
+        "hackbench  time [",
         "needs n >= ",
         "expected",
     ] {
