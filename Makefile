@@ -1,5 +1,5 @@
 # The two commands of README.md, and what they are made of.
-.PHONY: quickstart test build check lab-test bench
+.PHONY: quickstart test build check bench
 
 QUICKSTART ?= playbooks/quickstart.yaml
 
@@ -21,9 +21,6 @@ check: build
 test: check ## everything a machine without root or a real scheduler can show
 	deploy/bootstrap.sh test
 	if command -v cargo-nextest >/dev/null 2>&1; then cargo nextest run --locked --workspace; else cargo test --locked --workspace; fi
-
-lab-test: build ## the agent on real kernels, in QEMU guests
-	deploy/lab/test
 
 bench:
 	cargo bench --locked --workspace

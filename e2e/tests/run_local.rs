@@ -16,7 +16,7 @@ arms:
 impl: builtin
 workloads:
   hackbench:
-    hackbench: {mode: process, ipc: pipe, groups: 1, fds: 2, loops: 200}
+    hackbench: {mode: process, ipc: pipe, groups: 1, fds: 2, loops: 6000}
 repeat: {min: 2, order: interleaved, warmup: 0, timeout: 30 s}
 collect: [stat, schedstat]
 judge: {assume: nothing, alpha: 0.05, min_effect: 1%, correct: holm}
@@ -77,7 +77,7 @@ fn bad_playbooks_end_with_2_and_one_clear_message() {
         ),
         (
             "huge.yaml",
-            &SMALL.replace("loops: 200}", "loops: 200}\n    repeat_1e9: 3"),
+            &SMALL.replace("loops: 6000}", "loops: 6000}\n    repeat_1e9: 3"),
             "repeat_1e9",
         ),
     ] {
