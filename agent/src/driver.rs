@@ -316,7 +316,7 @@ impl<H: Host> Driver<H> {
             .unwrap_or_else(PoisonError::into_inner)
             .snapshot(&step.collect, edge);
         if let Some(repetition) = &mut self.repetition {
-            repetition.snapshots.extend(taken);
+            repetition.note_edge(taken);
         }
     }
 

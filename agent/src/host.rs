@@ -5,8 +5,10 @@ use camino::Utf8PathBuf;
 use schedrig_model::RunId;
 use schedrig_model::host::Granted;
 use schedrig_model::plan::{Collector, RunStep, StepAction};
-use schedrig_model::record::{Snapshot, SnapshotEdge, Taint};
+use schedrig_model::record::{SnapshotEdge, Taint};
 use schedrig_model::run::StepError;
+
+use crate::collect::EdgeReading;
 
 /// What the driver asks of the machine it runs on. Implemented by the real machine and by fakes.
 pub trait Host: Send + 'static {
@@ -17,7 +19,7 @@ pub trait Host: Send + 'static {
     fn perform(&mut self, run: &RunId, action: &StepAction) -> Result<Vec<Granted>, StepError>;
 
     /// Reads the counters of one edge of a repetition. Blocking, as short as can be.
-    fn snapshot(&mut self, collectors: &[Collector], edge: SnapshotEdge) -> Vec<Snapshot>;
+    fn snapshot(&mut self, collectors: &[Collector], edge: SnapshotEdge) -> EdgeReading;
 
     /// `cgroup.procs` of a group of the current tree.
     ///

@@ -6,11 +6,11 @@ use schedrig_model::RunId;
 use schedrig_model::host::tune::required_gaps;
 use schedrig_model::host::{Granted, HeldReading, HeldRules, HostFacts, Knob, held_state};
 use schedrig_model::plan::{ArmChange, CgroupTree, Collector, RunStep, StepAction};
-use schedrig_model::record::{Snapshot, SnapshotEdge, Taint};
+use schedrig_model::record::{SnapshotEdge, Taint};
 use schedrig_model::run::StepError;
 use schedrig_model::workload::ALL;
 
-use crate::collect::{Snapshotter, read_held};
+use crate::collect::{EdgeReading, Snapshotter, read_held};
 use crate::discover::{self, Identity, ProcessLimits, Roots, ToolProbe, hwloc};
 use crate::error::chain;
 use crate::host::Host;
@@ -292,20 +292,17 @@ impl Host for Machine {
         }
     }
 
-    fn snapshot(&mut self, collectors: &[Collector], edge: SnapshotEdge) -> Vec<Snapshot> {
+    fn snapshot(&mut self, collectors: &[Collector], edge: SnapshotEdge) -> EdgeReading {
         if edge == SnapshotEdge::Start {
             self.before = self.held();
         }
         let groups = self.groups.as_ref().map(|(fs, paths)| (fs, paths.clone()));
         let mut reader = Snapshotter::new(&self.files, groups, collectors);
         let reading = reader.read(edge, &[], &crate::clock::monotonic_ns);
-        for note in reading.notes {
-            tracing::debug!(note, "not collected");
-        }
         if edge == SnapshotEdge::End {
             self.taints = held_state(&self.before, &self.held(), &HeldRules::default());
         }
-        reading.snapshots
+        reading
     }
 
     fn cgroup_procs(&self, group: &str) -> Result<Utf8PathBuf, StepError> {

@@ -8,11 +8,12 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::process::ChildStdin;
 
-use schedrig_model::plan::{Instance, RunStep};
+use schedrig_model::plan::{Collector, Instance, RunStep};
 use schedrig_model::record::{InstanceRecord, RepetitionRecord, RepetitionState, Snapshot};
 use schedrig_model::run::{Assignment, RepetitionEnd, StepError};
 use schedrig_model::workload::{Command, ExitState, Program, ServerCommand};
 
+use crate::collect::{AroundTools, EdgeReading, ToolPlace};
 use crate::exec::{
     Allotted, Exited, Kept, LaunchRequest, Launched, ResolvedProgram, Word, fill_in, launch,
     resolve,
@@ -74,6 +75,10 @@ pub struct Repetition {
     started_at: String,
     /// Both edges.
     pub snapshots: Vec<Snapshot>,
+    /// What could not be collected, each with its reason.
+    gaps: Vec<String>,
+    tools: AroundTools,
+    tool_place: ToolPlace,
     dir: tempfile::TempDir,
 }
 
@@ -106,6 +111,15 @@ impl Repetition {
         })?;
         let base = Utf8PathBuf::from_path_buf(dir.path().to_path_buf())
             .map_err(|p| StepError::lasting(format!("`{}` is not UTF-8", p.display())))?;
+        let marker = format!(
+            "{}/{}/{}",
+            around.marker, assignment.run, assignment.step.id
+        );
+        let tool_place = ToolPlace {
+            dir: base.join("around"),
+            search_path: around.search_path.clone(),
+            marker: marker.clone(),
+        };
         let mut repetition = Repetition {
             standing: Vec::new(),
             servers: Vec::new(),
@@ -114,12 +128,11 @@ impl Repetition {
             released_ns: None,
             started_at: crate::clock::utc_now(),
             snapshots: Vec::new(),
+            gaps: Vec::new(),
+            tools: AroundTools::default(),
+            tool_place,
             dir,
         };
-        let marker = format!(
-            "{}/{}/{}",
-            around.marker, assignment.run, assignment.step.id
-        );
         for (index, instance) in step.instances.iter().enumerate() {
             let place = Place::new(
                 instance,
@@ -136,7 +149,27 @@ impl Repetition {
             repetition.stand(index, launched, meta, &instance.command, tell_end.clone());
         }
         repetition.ended.resize_with(step.instances.len(), || None);
+        repetition.watch(&step.collect).await?;
         Ok(repetition)
+    }
+
+    /// Starts the tools that run beside the repetition.
+    async fn watch(&mut self, collectors: &[Collector]) -> Result<(), StepError> {
+        let dir = &self.tool_place.dir;
+        std::fs::create_dir(dir)
+            .map_err(|e| StepError::passing(format!("failed to make `{dir}`: {e}")))?;
+        self.tools = AroundTools::start(collectors, &self.tool_place).await;
+        Ok(())
+    }
+
+    /// Takes note of what an edge gave and what it could not give.
+    pub fn note_edge(&mut self, reading: EdgeReading) {
+        self.snapshots.extend(reading.snapshots);
+        for note in reading.notes {
+            if !self.gaps.contains(&note) {
+                self.gaps.push(note);
+            }
+        }
     }
 
     fn stand(
@@ -247,6 +280,9 @@ impl Repetition {
         end: RepetitionEnd,
     ) -> RepetitionRecord {
         let now_ns = crate::clock::monotonic_ns();
+        let watched = self.tools.end(&self.tool_place, now_ns).await;
+        self.snapshots.extend(watched.snapshots);
+        self.gaps.extend(watched.gaps);
         for server in &mut self.servers {
             if let Some(control) = &mut server.control {
                 let _ = control.write_all(&[Word::Kill as u8]).await;
@@ -286,6 +322,7 @@ impl Repetition {
             instances,
             snapshots: self.snapshots,
             taints: Vec::new(),
+            gaps: self.gaps,
         }
     }
 }

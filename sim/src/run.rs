@@ -457,5 +457,6 @@ fn record(
                 detail,
             })
             .collect(),
+        gaps: Vec::new(),
     }
 }

@@ -160,6 +160,9 @@ fn show(record: &RunRecord, json: bool) -> Result<Exit, CommandError> {
         for taint in &repetition.taints {
             println!("    {}: {}", taint.kind, taint.detail);
         }
+        for gap in &repetition.gaps {
+            println!("    not collected: {gap}");
+        }
     }
     Ok(Exit::Done)
 }

@@ -167,5 +167,10 @@ fn gap_lines(record: &RunRecord) -> Vec<String> {
             lines.push(format!("not available on {host}: {name}: {reason}"));
         }
     }
+    for repetition in &record.repetitions {
+        let host = &repetition.host;
+        let gaps = repetition.gaps.iter();
+        lines.extend(gaps.map(|gap| format!("not collected on {host}: {gap}")));
+    }
     lines
 }

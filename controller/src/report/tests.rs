@@ -153,6 +153,7 @@ fn repetition(cell: &str, arm: &str, number: u32, seconds: f64) -> RepetitionRec
         instances: vec![instance()],
         snapshots: Vec::new(),
         taints: Vec::new(),
+        gaps: Vec::new(),
     }
 }
 

@@ -74,6 +74,7 @@ fn repetition(step: u32) -> RepetitionRecord {
         instances: Vec::new(),
         snapshots: Vec::new(),
         taints: Vec::new(),
+        gaps: Vec::new(),
     }
 }
 

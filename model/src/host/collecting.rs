@@ -27,10 +27,22 @@ pub fn knobs_of_collectors(collectors: &[Collector]) -> Vec<Knob> {
 pub struct AroundTool {
     /// Program and arguments.
     pub argv: Vec<String>,
+    /// Pipes by which it is let go and answers that it counts (`perf --control fifo:`, since perf 5.10):
+    /// its start alone takes longer than a short repetition.
+    pub control: Option<ToolControl>,
     /// The file it writes.
     pub output: String,
     /// Program and arguments that print what is kept; `None`: the file itself is kept.
     pub report: Option<Vec<String>>,
+}
+
+/// Named pipes to a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolControl {
+    /// Takes commands.
+    pub commands: String,
+    /// Answers each with `ack`.
+    pub answers: String,
 }
 
 /// Events that say what the scheduler did, and the two that say what it cost.
@@ -39,29 +51,49 @@ const EVENTS: &str = "task-clock,context-switches,cpu-migrations,page-faults,cyc
 /// Samples a second and CPU of `perf record`: odd, so that it does not beat with the tick.
 const FREQUENCY: &str = "499";
 
+/// The most that `perf record` writes: a profile must not fill the disk (case B19).
+const PROFILE_MAX: &str = "1G";
+
 /// The tool of a collector, writing into `folder`; `None`: it is read at the edges.
 pub fn around_tool(collector: Collector, folder: &str) -> Option<AroundTool> {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let control = |name: &str| ToolControl {
+        commands: format!("{folder}/{name}.commands"),
+        answers: format!("{folder}/{name}.answers"),
+    };
+    // Counts nothing until told: a delay of -1.
+    let waiting = |c: &ToolControl| {
+        let pipes = format!("fifo:{},{}", c.commands, c.answers);
+        ["-D", "-1", "--control", &pipes].map(str::to_owned)
+    };
     match collector {
         Collector::PerfStat => {
             let output = format!("{folder}/perf-stat.csv");
-            let mut argv = words(&format!("perf stat -a -x, -e {EVENTS} -o"));
-            argv.push(output.clone());
+            let control = control("perf-stat");
+            let mut argv = words(&format!("perf stat -a -x, -e {EVENTS}"));
+            argv.extend(waiting(&control));
+            argv.extend(["-o".to_owned(), output.clone()]);
             Some(AroundTool {
                 argv,
+                control: Some(control),
                 output,
                 report: None,
             })
         }
         Collector::PerfProfile => {
             let output = format!("{folder}/perf.data");
-            let mut argv = words(&format!("perf record -q -a -F {FREQUENCY} -o"));
-            argv.push(output.clone());
+            let control = control("perf-record");
+            let mut argv = words(&format!(
+                "perf record -q -a -F {FREQUENCY} --max-size {PROFILE_MAX}"
+            ));
+            argv.extend(waiting(&control));
+            argv.extend(["-o".to_owned(), output.clone()]);
             let mut report = words("perf report --stdio --no-children -F overhead,comm,dso,symbol");
             report.extend(words("-t | --percent-limit 0.1 -i"));
             report.push(output.clone());
             Some(AroundTool {
                 argv,
+                control: Some(control),
                 output,
                 report: Some(report),
             })
@@ -72,6 +104,7 @@ pub fn around_tool(collector: Collector, folder: &str) -> Option<AroundTool> {
             argv.push(output.clone());
             Some(AroundTool {
                 argv,
+                control: None,
                 output,
                 report: None,
             })

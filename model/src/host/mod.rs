@@ -8,7 +8,7 @@ mod held;
 mod knob;
 pub mod tune;
 
-pub use collecting::{AroundTool, around_tool, knobs_of_collectors};
+pub use collecting::{AroundTool, ToolControl, around_tool, knobs_of_collectors};
 pub use doctor::{Diagnosis, Health, diagnose};
 pub use facts::{HostFacts, ToolFact};
 pub use held::{HeldReading, HeldRules, KnobReading, held_state};

@@ -117,6 +117,9 @@ pub struct RepetitionRecord {
     pub snapshots: Vec<Snapshot>,
     /// Reasons to distrust it.
     pub taints: Vec<Taint>,
+    /// Counters that were asked for and could not be had, each with its reason.
+    #[serde(default)]
+    pub gaps: Vec<String>,
 }
 
 /// How a repetition ended.

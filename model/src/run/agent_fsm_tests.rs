@@ -70,6 +70,7 @@ fn record() -> Box<RepetitionRecord> {
         instances: Vec::new(),
         snapshots: Vec::new(),
         taints: Vec::new(),
+        gaps: Vec::new(),
     })
 }
 

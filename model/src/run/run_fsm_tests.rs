@@ -114,6 +114,7 @@ fn sample(step: u32, arm: &str, value: f64) -> AgentReport {
         instances: Vec::new(),
         snapshots: Vec::new(),
         taints: Vec::new(),
+        gaps: Vec::new(),
     }));
     AgentReport::Done {
         step: StepId(step),
