@@ -1,6 +1,6 @@
 //! What differs between two plans: every value by its path, then the steps.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -73,10 +73,11 @@ impl PlanDiff {
 /// Compares two plans.
 pub fn diff(a: &Plan, b: &Plan) -> PlanDiff {
     let (left, right) = (values(a), values(b));
-    let paths: std::collections::BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+    let paths: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
+    let folded = alone(&left, &right);
     let values = paths
         .into_iter()
-        .filter(|p| left.get(*p) != right.get(*p))
+        .filter(|p| left.get(*p) != right.get(*p) && !is_within(p, &folded))
         .map(|p| Difference {
             path: p.clone(),
             a: left.get(p).cloned(),
@@ -97,6 +98,35 @@ pub fn diff(a: &Plan, b: &Plan) -> PlanDiff {
         first_step,
         estimate_ms: (a.estimate_ms(), b.estimate_ms()),
     }
+}
+
+/// Cells and groups that one plan has and the other has not, as the beginning of their paths: their
+/// names say it, their values are not listed one by one.
+fn alone(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (here, there) in [(a, b), (b, a)] {
+        for path in here.keys().filter(|path| !there.contains_key(*path)) {
+            let name = path
+                .strip_suffix("id")
+                .filter(|p| p.starts_with("cells.") && p.ends_with('.'))
+                .or_else(|| {
+                    path.strip_suffix("path")
+                        .filter(|p| p.starts_with("cgroups.groups.") && p.ends_with('.'))
+                });
+            found.extend(name.map(str::to_owned));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Whether a path is below one of `folded` (sorted), and is not the name itself.
+fn is_within(path: &str, folded: &[String]) -> bool {
+    let after = folded.partition_point(|prefix| prefix.as_str() <= path);
+    after
+        .checked_sub(1)
+        .and_then(|at| path.strip_prefix(folded[at].as_str()))
+        .is_some_and(|rest| rest != "id" && rest != "path")
 }
 
 /// Every value of a plan but its steps and notes, by path.
@@ -153,4 +183,26 @@ fn name_of(item: &Value) -> Option<String> {
     ["id", "role", "path"]
         .iter()
         .find_map(|key| item.get(key)?.as_str().map(str::to_owned))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(paths: &[&str]) -> BTreeMap<String, String> {
+        let entry = |p: &&str| ((*p).to_owned(), "v".to_owned());
+        paths.iter().map(entry).collect()
+    }
+
+    #[test]
+    fn a_cell_of_one_plan_alone_is_one_line() {
+        let a = map(&["cells.x/n=1.id", "cells.x/n=1.params.n", "seed"]);
+        let b = map(&["cells.x/n=1.id", "cells.x/n=1.params.n", "cells.x/n=10.id"]);
+        let folded = alone(&a, &b);
+        assert_eq!(folded, ["cells.x/n=10."]);
+        assert!(is_within("cells.x/n=10.params.n", &folded));
+        for kept in ["cells.x/n=10.id", "cells.x/n=1.params.n", "seed"] {
+            assert!(!is_within(kept, &folded), "{kept}");
+        }
+    }
 }

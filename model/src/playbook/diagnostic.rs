@@ -215,15 +215,14 @@ impl Located {
             n if n <= SHOWN => 0,
             _ => column.saturating_sub(SHOWN / 2),
         };
-        // A tab is one character wide here, so that the caret stands right.
-        let shown: String = line
-            .chars()
-            .skip(from)
-            .take(SHOWN)
-            .map(|c| if c == '\t' { ' ' } else { c })
-            .collect();
-        let room = shown.chars().count().saturating_sub(column - from).max(1);
-        let width = usize::try_from(self.width).unwrap_or(1).clamp(1, room);
+        // A tab is one column wide here, as is what a terminal would act on, so that the caret
+        // stands right.
+        let shown: Vec<char> = line.chars().skip(from).take(SHOWN).map(printable).collect();
+        let at = (column - from).min(shown.len());
+        let (before, meant) = shown.split_at(at);
+        let meant = &meant[..meant.len().min(usize::try_from(self.width).unwrap_or(1))];
+        let columns = |chars: &[char]| chars.iter().map(|c| columns_of(*c)).sum::<usize>();
+        let shown: String = shown.iter().collect();
         let gutter = self.line.to_string();
         let blank = " ".repeat(gutter.len());
         let _ = writeln!(out, "{blank} |");
@@ -231,9 +230,37 @@ impl Located {
         let _ = writeln!(
             out,
             "{blank} | {}{}",
-            " ".repeat(column - from),
-            "^".repeat(width)
+            " ".repeat(columns(before)),
+            "^".repeat(columns(meant).max(1))
         );
+    }
+}
+
+/// What is shown for a character: control characters would move the cursor.
+fn printable(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    }
+}
+
+/// Columns a terminal gives a character: two for those of East Asian Width W and F (Unicode
+/// TR 11, the large blocks) and for emoji, none for combining marks.
+fn columns_of(c: char) -> usize {
+    match u32::from(c) {
+        0x300..=0x36f | 0x200b..=0x200f | 0xfe00..=0xfe0f | 0xfeff => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1f64f
+        | 0x1f900..=0x1f9ff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
     }
 }
 
@@ -247,6 +274,17 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// A file that could not be read at all.
+    pub fn unreadable(file: &str, why: &str) -> Self {
+        let whole = Diagnostic::error(Pos::default(), why);
+        let mut item = Located::new(whole, &Sources::default());
+        file.clone_into(&mut item.file);
+        Diagnostics {
+            items: vec![item],
+            unlisted: 0,
+        }
+    }
+
     /// Whether the playbook cannot run.
     pub fn has_errors(&self) -> bool {
         self.items.iter().any(|d| d.severity == Severity::Error)

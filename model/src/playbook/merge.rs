@@ -27,6 +27,8 @@ impl Reader<'_> {
     }
 
     fn read_at(&mut self, name: &str, text: &str, chain: &mut Vec<String>) -> Option<Node> {
+        // A byte order mark is no character of the first line.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         // A file that is refused for its size is not kept for its source lines either.
         let kept = if text.len() > raw::MAX_BYTES {
             ""

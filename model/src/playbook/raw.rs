@@ -49,14 +49,60 @@ pub(super) fn read(file: u16, text: &str, report: &mut Report) -> Option<Node> {
             let at = error.location().map_or(whole, |l| pos(file, &l, 1));
             let message = error.without_snippet().to_string();
             let message = strip_position(message.lines().next().unwrap_or_default());
-            let diagnostic = Diagnostic::error(at, format!("not YAML: {message}"));
-            report.push(match hint(text, at) {
-                Some(hint) => diagnostic.expected(hint),
-                None => diagnostic,
+            report.push(match limit(message) {
+                Some((what, bound)) => Diagnostic::error(at, what).expected(bound),
+                None => {
+                    let diagnostic = Diagnostic::error(at, format!("not YAML: {message}"));
+                    match hint(text, at) {
+                        Some(hint) => diagnostic.expected(hint),
+                        None => diagnostic,
+                    }
+                }
             });
             None
         }
     }
+}
+
+/// Which limit of this reader a message of the library is about, and how far it reaches.
+fn limit(message: &str) -> Option<(&'static str, String)> {
+    let breached = message.strip_prefix("budget breached: ");
+    let name = breached.map(|b| b.split([' ', '{']).next().unwrap_or_default());
+    Some(match name {
+        Some("Documents") => (
+            "a second document starts here",
+            "one document a file".into(),
+        ),
+        Some("Depth") => (
+            "maps and lists stand too deep within each other",
+            format!("at most {MAX_DEPTH} levels"),
+        ),
+        Some("Nodes" | "Events" | "ScalarBytes") => (
+            "the file holds too many values",
+            format!("at most {MAX_NODES} values"),
+        ),
+        Some(_) => (
+            "anchors and aliases unfold into too many values",
+            format!("at most {MAX_NODES} values, aliases written out"),
+        ),
+        None if message.starts_with("recursion limit") => (
+            "maps and lists stand too deep within each other",
+            format!("at most {MAX_DEPTH} levels"),
+        ),
+        None if message.starts_with("recursive references") => (
+            "an alias stands within its own anchor",
+            "an alias of something that is complete".into(),
+        ),
+        None if message.contains("alias") && message.contains("limit") => (
+            "anchors and aliases unfold into too many values",
+            format!("at most {MAX_NODES} values, aliases written out"),
+        ),
+        None if message.starts_with("alias references unknown anchor") => (
+            "the alias names no anchor",
+            "an anchor that stands before it; text that starts with `*` in quotes".into(),
+        ),
+        None => return None,
+    })
 }
 
 /// What most often leads to text that is no YAML at this place.
