@@ -18,9 +18,10 @@ pub(super) enum MachineVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Draw a topology: this machine's, an hwloc XML file's, a description's
+    /// Draw a topology: this machine's, an hwloc XML file's, a description's, the simulator's
     Show {
-        /// A file, or a description like `pack:2 l3:4 core:4 pu:2` [default: this machine]
+        /// A file, a description like `pack:2 l3:4 core:4 pu:2`, or a machine of the simulator
+        /// [default: this machine]
         machine: Option<String>,
         /// Print as JSON
         #[arg(long)]

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use clap::Subcommand;
 
 use schedrig_model::plan::{self, Inventory, Machine, Overrides, Plan};
+use schedrig_model::playbook::Diagnostics;
 
 use super::source;
 use crate::error::CommandError;
@@ -40,7 +41,11 @@ pub(super) enum PlaybookVerb {
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct PlanArgs {
     /// The playbook
-    pub playbook: Utf8PathBuf,
+    #[arg(required_unless_present = "diff")]
+    pub playbook: Option<Utf8PathBuf>,
+    /// Print what differs between the plans of two playbooks, or two plans saved with --json
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["playbook", "origins"])]
+    pub diff: Vec<Utf8PathBuf>,
     /// A topology: an hwloc XML file, a description like `pack:2 l3:4 core:4 pu:2`, or a machine of
     /// the simulator [default: this machine]
     #[arg(long, value_name = "NAME|FILE")]
@@ -79,11 +84,13 @@ fn check(playbooks: &[Utf8PathBuf], json: bool) -> Result<Exit, CommandError> {
     let mut exit = Exit::Done;
     let mut reports = Vec::new();
     for path in playbooks {
-        let text = source::read_bounded(path).map_err(CommandError::usage)?;
         let loader = |wanted: &str| source::read_bounded(camino::Utf8Path::new(wanted));
-        let diagnostics = match schedrig_model::playbook::parse(path.as_str(), &text, &loader) {
-            Ok(playbook) => playbook.warnings,
-            Err(diagnostics) => diagnostics,
+        let diagnostics = match source::read_bounded(path) {
+            Ok(text) => match schedrig_model::playbook::parse(path.as_str(), &text, &loader) {
+                Ok(playbook) => playbook.warnings,
+                Err(diagnostics) => diagnostics,
+            },
+            Err(why) => Diagnostics::unreadable(path.as_str(), &why),
         };
         if diagnostics.has_errors() {
             exit = Exit::Usage;
@@ -111,14 +118,32 @@ fn print_plan(args: &PlanArgs) -> Result<Exit, CommandError> {
         seed: args.seed,
         only: args.only.clone(),
     };
-    let plan = plan_of(&args.playbook, args, &overrides)?;
+    if let [a, b] = &args.diff[..] {
+        let difference = plan::diff(
+            &plan_or_saved(a, args, &overrides)?,
+            &plan_or_saved(b, args, &overrides)?,
+        );
+        if args.json {
+            println!(
+                "{:#}",
+                serde_json::json!({"format": 1, "same": difference.is_empty(), "diff": difference})
+            );
+        } else {
+            print!("{}", difference.to_text());
+        }
+        return Ok(Exit::Done);
+    }
+    let Some(path) = &args.playbook else {
+        return Err(CommandError::usage("which playbook?"));
+    };
+    let plan = plan_of(path, args, &overrides)?;
     if args.json {
         println!("{}", String::from_utf8_lossy(&plan.to_bytes()));
         return Ok(Exit::Done);
     }
     print!("{}", plan::to_text(&plan, &plan::RenderOptions::default()));
     if args.origins {
-        let (playbook, _) = source::read(&args.playbook, overrides.clone())?;
+        let (playbook, _) = source::read(path, overrides.clone())?;
         println!("\nvalues and where they come from:");
         for origin in playbook.origins(&overrides.params) {
             println!(
@@ -128,6 +153,21 @@ fn print_plan(args: &PlanArgs) -> Result<Exit, CommandError> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// The plan of a playbook, or the one that a `.json` file holds.
+fn plan_or_saved(
+    path: &Utf8PathBuf,
+    args: &PlanArgs,
+    overrides: &Overrides,
+) -> Result<Plan, CommandError> {
+    if path.extension() != Some("json") {
+        return plan_of(path, args, overrides);
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| CommandError::usage(format!("failed to read `{path}`: {e}")))?;
+    serde_json::from_str(&text)
+        .map_err(|e| CommandError::usage(format!("`{path}` is no plan of `--json`: {e}")))
 }
 
 fn plan_of(

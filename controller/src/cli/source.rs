@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io::Read as _;
 
 use camino::Utf8Path;
 
@@ -11,21 +12,29 @@ use schedrig_model::playbook::{self, MAX_BYTES, Playbook};
 use crate::error::CommandError;
 use crate::session::Wanted;
 
-/// Reads a file, unless it is too large for a playbook: looking at its size costs nothing.
+/// Reads a file, unless it is too large for a playbook: looking at its size costs nothing, and of a
+/// pipe no more is read than a playbook may have.
 pub(super) fn read_bounded(path: &Utf8Path) -> Result<String, String> {
-    let size = std::fs::metadata(path)
-        .map_err(|e| format!("failed to read `{path}`: {e}"))?
-        .len();
-    if size > MAX_BYTES as u64 {
+    let failed = |e: std::io::Error| format!("failed to read `{path}`: {e}");
+    let limit = MAX_BYTES as u64;
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
+    if size > limit {
         return Err(format!(
             "`{path}` has {size} bytes, a playbook has at most {MAX_BYTES}"
         ));
     }
-    std::fs::read_to_string(path).map_err(|e| match e.kind() {
-        std::io::ErrorKind::InvalidData => {
-            format!("`{path}` is not UTF-8 text: a playbook is YAML")
-        }
-        _ => format!("failed to read `{path}`: {e}"),
+    let mut bytes = Vec::new();
+    let read = file.take(limit + 1).read_to_end(&mut bytes);
+    if read.map_err(failed)? as u64 > limit {
+        return Err(format!(
+            "`{path}` has more than {MAX_BYTES} bytes, the most a playbook has"
+        ));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        let line = e.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
+        format!("`{path}` is not UTF-8 text in line {line}: a playbook is YAML")
     })
 }
 

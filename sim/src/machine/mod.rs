@@ -9,6 +9,7 @@ mod error;
 mod file;
 mod resolve;
 mod sensitivity;
+mod shape;
 mod shipped;
 mod tree;
 
