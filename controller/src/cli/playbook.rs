@@ -137,15 +137,28 @@ fn print_plan(args: &PlanArgs) -> Result<Exit, CommandError> {
         return Err(CommandError::usage("which playbook?"));
     };
     let plan = plan_of(path, args, &overrides)?;
+    let origins = match args.origins {
+        true => {
+            let (playbook, _) = source::read(path, overrides.clone())?;
+            playbook.origins(&overrides.params)
+        }
+        false => Vec::new(),
+    };
+    if args.json && args.origins {
+        println!(
+            "{:#}",
+            serde_json::json!({"format": 1, "plan": plan, "origins": origins})
+        );
+        return Ok(Exit::Done);
+    }
     if args.json {
         println!("{}", String::from_utf8_lossy(&plan.to_bytes()));
         return Ok(Exit::Done);
     }
     print!("{}", plan::to_text(&plan, &plan::RenderOptions::default()));
     if args.origins {
-        let (playbook, _) = source::read(path, overrides.clone())?;
         println!("\nvalues and where they come from:");
-        for origin in playbook.origins(&overrides.params) {
+        for origin in origins {
             println!(
                 "  {:<40} {:<30} {}:{}",
                 origin.path, origin.value, origin.file, origin.line
@@ -192,9 +205,9 @@ fn list(dir: &Utf8PathBuf, json: bool) -> Result<Exit, CommandError> {
     while let Some(next) = open.pop() {
         for entry in next.read_dir_utf8().map_err(read_error)? {
             let path = entry.map_err(read_error)?.into_path();
-            let is_reference =
-                path.file_name() == Some("reference") || path.file_name() == Some("schema");
-            if path.is_dir() && !is_reference {
+            // Published results, the schema, and parts that playbooks include are none themselves.
+            let is_other = matches!(path.file_name(), Some("reference" | "schema" | "parts"));
+            if path.is_dir() && !is_other {
                 open.push(path);
             } else if path.extension() == Some("yaml") {
                 paths.push(path);
