@@ -111,6 +111,30 @@ fn h2_off_is_a_word() {
 }
 
 #[test]
+fn h2_a_switch_of_a_tool_takes_true_as_on_and_0_as_nothing() {
+    let given = |cpu: &str| {
+        let text = format!("workloads:\n  n: {{netperf: {{test: UDP_RR, cpu: {cpu}}}}}\n");
+        plan(&book(&text), "core:2 pu:2")
+    };
+    for (word, meant) in [
+        ("true", "on"),
+        ("on", "on"),
+        ("false", "off"),
+        ("off", "off"),
+    ] {
+        let plan = given(word).unwrap_or_else(|e| panic!("{e}"));
+        let cpu = plan.cells[0].params.get("cpu").map(ToString::to_string);
+        assert_eq!(cpu.as_deref(), Some(meant), "{word}");
+    }
+    for wrong in ["0", "1", "yes", "True"] {
+        assert!(
+            refused(given(wrong)).contains("wrong value for `cpu`"),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
 fn h2_leading_zeros_are_refused_with_a_hint() {
     let text = refused(read(&book(
         "workloads:\n  h: {hackbench: {groups: 0644}}\n",
@@ -605,4 +629,47 @@ workloads:
         .cgroups
         .and_then(|t| t.groups[0].cpu_max);
     assert_eq!(quota.and_then(|m| m.quota_us), Some(400_000));
+}
+
+/// The example of the language's contract, whole: it plans as it stands.
+#[test]
+fn the_example_of_the_contract_plans() {
+    let text = r#"playbook: 1
+title: Task-based throttling under a 5-level hierarchy
+params: {quota_cpus: 50, loops: 20000}
+hosts:
+  sut: {require: {cpus: ">= 16", cgroup: [cpu], tools: [hackbench, netperf]}}
+arms:
+  base: {kernel: "6.17.*", model: v6.17}
+  head: {kernel: "6.18.*", model: v6.18}
+prepare:
+  cpufreq: {governor: performance, boost: off}
+  cpuidle: {disable: all}
+  sysctl: {kernel.numa_balancing: 0}
+cgroups:
+  levels:
+  - {count: 2, cpu.max: "${quota_cpus} cpus"}
+  - {count: 2}
+  - {count: 2}
+  - {count: 5}
+  - {count: 5}
+workloads:
+  hackbench-8000:
+    hackbench: {mode: process, ipc: pipe, groups: 1, loops: "${loops}"}
+    in: leaves
+  hackbench-400:
+    hackbench: {mode: process, ipc: pipe, groups: 1, fds: 1, loops: 50000000}
+    in: leaves
+  netperf-pairs:
+    netperf: {test: UDP_RR, seconds: 30, cpu: true}
+    in: leaves
+repeat: {min: 5, max: 20, until: "ci <= 2%", boots: 1, order: interleaved, warmup: 1, timeout: 10 min}
+collect: [schedstat, cpu.stat, psi]
+judge: {assume: nothing, alpha: 0.05, min_effect: 1%, correct: holm}
+simulate: {seeds: 8}
+on_failure: continue
+"#;
+    let plan = planned(text, "pack:2 [numa] l3:12(size=32MB) core:8 pu:2");
+    assert_eq!(plan.cells.len(), 3);
+    assert_eq!(plan.runs(), 3 * 2 * 21);
 }

@@ -137,7 +137,7 @@ fn takes(p: &ParamDef) -> String {
         }
         ParamKind::Count { min, max } => format!("a count from {min} to {max}"),
         ParamKind::Number { min, max } => format!("a number from {min} to {max}"),
-        ParamKind::Switch => "`on`, `off`".into(),
+        ParamKind::Switch => "`on`, `off`; also `true`, `false`".into(),
         ParamKind::Text => "text".into(),
         ParamKind::Words => "words".into(),
         ParamKind::Size => SIZE.into(),

@@ -186,7 +186,7 @@ fn workload(def: &WorkloadDef) -> Value {
 fn param(def: &ParamDef) -> Value {
     let mut schema = match def.kind {
         ParamKind::Choice(list) => or_parameter(words(list)),
-        ParamKind::Switch => or_parameter(words(&["on", "off"])),
+        ParamKind::Switch => or_parameter(words(&["on", "off", "true", "false"])),
         ParamKind::Count { min, max } => {
             let number = if max >= i64::from(u32::MAX) {
                 json!({"type": "integer", "minimum": min})

@@ -198,9 +198,14 @@ pub(super) fn read(node: &Node, kind: ParamKind) -> Result<Wanted, Fault> {
             ParamValue::Text(text.to_owned())
         }
         ParamKind::Switch => {
-            let text = scalar(node, "`on` or `off`")?;
-            switch(text)?;
-            ParamValue::Text(text.to_owned())
+            // A tool's switch is a question of yes or no: the words of YAML are taken, too.
+            let word = match scalar(node, "`on` or `off`")? {
+                "true" => "on",
+                "false" => "off",
+                other => other,
+            };
+            switch(word)?;
+            ParamValue::Text(word.to_owned())
         }
         ParamKind::Text => {
             let text = scalar(node, "text")?;
