@@ -1,6 +1,8 @@
 //! `schedrig machine`, `schedrig playbook`, with the built programs, as a person types them.
 
 use schedrig_e2e::{Programs, Scratch};
+use schedrig_model::plan::{Inventory, Machine, Overrides, build};
+use schedrig_model::playbook::parse;
 use serde_json::Value;
 
 const A: &str = "playbook: 1
@@ -113,4 +115,82 @@ fn every_file_is_checked_where_one_cannot_be_read() {
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let errors = |at: usize| &json["playbooks"][at]["report"]["errors"];
     assert_eq!((errors(0), errors(1)), (&1.into(), &0.into()), "{json}");
+}
+
+#[test]
+fn a_published_experiment_is_planned_for_its_three_machines() {
+    let playbook = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../playbooks/published/task-throttle-2025.yaml"
+    );
+    let roles = ["emr=emr-2s", "genoa=genoa-2s", "genoa2=genoa"];
+    let mut args = vec!["playbook", "plan", playbook];
+    for role in roles {
+        args.extend(["--on", role]);
+    }
+    let (said, code) = run(&args);
+    assert_eq!(code, Some(0), "{said}");
+    for part in ["emr-2s", "genoa-2s", "hackbench-400-genoa2"] {
+        assert!(said.contains(part), "no `{part}`");
+    }
+    let (said, code) = run(&["playbook", "plan", playbook, "--on", "sut=genoa"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("has the roles emr, genoa, genoa2"), "{said}");
+}
+
+/// The machines that hwloc files describe, where the shared fixtures are at hand.
+#[test]
+fn every_shipped_playbook_plans_on_every_described_machine() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = root.join("../shared/fixtures/topology/synthetic");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        println!(
+            "{} is absent: its machines are not planned for",
+            folder.display()
+        );
+        return;
+    };
+    let (programs, scratch) = (Programs::built(), Scratch::new());
+    let mut machines = Vec::new();
+    for file in files
+        .flatten()
+        .filter(|f| f.path().extension().is_some_and(|e| e == "xml"))
+    {
+        let output = programs
+            .schedrig(&scratch)
+            .args(["machine", "show", "--json"])
+            .arg(file.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", Scratch::said(&output));
+        let mut shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let topology = serde_json::from_value(shown["topology"].take()).unwrap();
+        machines.push(Machine::described("m", topology));
+    }
+    assert!(machines.len() >= 10, "{} machines", machines.len());
+    let load = |path: &str| std::fs::read_to_string(path).map_err(|e| e.to_string());
+    for folder in ["", "workloads", "published"] {
+        for file in std::fs::read_dir(root.join("playbooks").join(folder))
+            .unwrap()
+            .flatten()
+        {
+            let path = file.path().display().to_string();
+            if !path.ends_with(".yaml") {
+                continue;
+            }
+            let book = parse(&path, &load(&path).unwrap(), &load).unwrap();
+            for machine in &machines {
+                let roles = book.spec.roles.iter().map(|r| r.name.as_str());
+                let inventory = Inventory::everywhere(roles, machine);
+                let Err(refused) = build(&book, &inventory, &Overrides::default()) else {
+                    continue;
+                };
+                // A published experiment needs machines like those it was made on; nothing else
+                // may stand in the way.
+                for item in &refused.items {
+                    assert!(item.message.contains("cannot be `"), "{path}: {refused}");
+                }
+            }
+        }
+    }
 }

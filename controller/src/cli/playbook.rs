@@ -50,6 +50,9 @@ pub(super) struct PlanArgs {
     /// the simulator [default: this machine]
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
+    /// The machine of one role, named as for --machine
+    #[arg(long, value_name = "ROLE=NAME|FILE")]
+    pub on: Vec<String>,
     /// Give a parameter another value
     #[arg(long, value_name = "PARAM=VALUE")]
     pub set: Vec<String>,
@@ -192,8 +195,28 @@ fn plan_of(
     let spec = playbook
         .with_params(&overrides.params)
         .map_err(|d| CommandError::usage(d.to_text()))?;
-    let machine: Machine = crate::describe::machine(args.machine.as_deref())?;
-    let inventory = Inventory::everywhere(spec.roles.iter().map(|r| r.name.as_str()), &machine);
+    let on = source::pairs("--on", &args.on)?;
+    let roles: Vec<&str> = spec.roles.iter().map(|r| r.name.as_str()).collect();
+    if let Some(unknown) = on.keys().find(|role| !roles.contains(&role.as_str())) {
+        return Err(CommandError::usage(format!(
+            "`--on {unknown}=...`: `{path}` has the roles {}",
+            roles.join(", ")
+        )));
+    }
+    let others: Vec<&str> = roles
+        .iter()
+        .copied()
+        .filter(|r| !on.contains_key(*r))
+        .collect();
+    let mut inventory = Inventory::default();
+    if !others.is_empty() {
+        let machine: Machine = crate::describe::machine(args.machine.as_deref())?;
+        inventory = Inventory::everywhere(others, &machine);
+    }
+    for (role, name) in on {
+        let machine = crate::describe::machine(Some(&name))?;
+        inventory.machines.insert(role, machine);
+    }
     plan::build(&playbook, &inventory, overrides).map_err(|d| CommandError::usage(d.to_text()))
 }
 
